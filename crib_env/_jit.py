@@ -1,0 +1,107 @@
+"""The one place that compiles: ``njit`` with a cache that cannot go stale.
+
+Numba's own cache notices an edit of the file that holds a function, but not
+an edit of a file whose functions it calls or whose constants it froze. Every
+kernel here calls across files, so the compiled code is kept in a folder named
+after the content of all sources that are compiled.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from numba.core import event
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+COMPILED_PACKAGES = ("crib_env", "crib_agents", "crib_evaluate")
+"""Packages that hold ``njit`` functions: their sources name the cache folder."""
+
+_COMPILED_DATA = ("*.py", "*.csv")
+"""What is frozen into compiled code: the sources and the tables that they read."""
+
+
+def _package_folders() -> list[Path]:
+    folders = [Path(__file__).parent]
+    for name in COMPILED_PACKAGES[1:]:
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.submodule_search_locations:
+            folders.append(Path(next(iter(spec.submodule_search_locations))))
+    return folders
+
+
+def _source_digest() -> str:
+    digest = hashlib.sha256()
+    for folder in _package_folders():
+        for pattern in _COMPILED_DATA:
+            for path in sorted(folder.rglob(pattern)):
+                digest.update(path.name.encode())
+                digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _cache_home() -> Path:
+    """Where compiled code is kept: ``NUMBA_CACHE_DIR`` or the user's cache folder."""
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        return Path(os.environ["NUMBA_CACHE_DIR"])
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "crib_env"
+
+
+CACHE_DIR = _cache_home() / _source_digest()
+
+
+def njit(function: Function) -> Function:
+    """Compile ``function`` on its first call and keep the machine code on disk.
+
+    With ``NUMBA_DISABLE_JIT=1`` the function stays plain Python.
+    """
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(CACHE_DIR)
+    try:
+        compiled: Function = numba.njit(cache=True)(function)
+    finally:
+        numba.config.CACHE_DIR = before
+    return compiled
+
+
+class _FirstCompilation(event.Listener):
+    """Says once, on stderr, that code is being compiled."""
+
+    def __init__(self) -> None:
+        self.told = False
+
+    def on_start(self, event: event.Event) -> None:
+        function = getattr(event.data.get("dispatcher"), "py_func", None)
+        module = getattr(function, "__module__", "") or ""
+        if self.told or module.partition(".")[0] not in COMPILED_PACKAGES:
+            return
+        self.told = True
+        print(
+            "crib_env: compiling for this machine; this happens once and takes about a minute",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    def on_end(self, event: event.Event) -> None:
+        """Nothing to do: only the start is told."""
+
+
+if numba.config.DISABLE_JIT:
+    # Machine integers wrap around; NumPy's scalars do too, but warn of it.
+    np.seterr(over="ignore")
+else:
+    event.register("numba:compile", _FirstCompilation())

@@ -1,0 +1,487 @@
+"""The rules of the game, once: who may do what, and what follows from it.
+
+Every function works on one game, a row of `crib_env.state`, under a row of
+settings made by `Rules.to_array`, for two to four seats. Compiled by numba;
+with ``NUMBA_DISABLE_JIT=1`` the same code runs as plain Python. The caller
+hands in only what is legal (`legal` says what is): the kernels do not check.
+
+`apply` lays one card and takes every step that is forced by the rules: goes,
+resets, the cut, the show. It stops when a seat has to decide, when the deal is
+over (`next_deal` goes on) or when the game is.
+
+Events go into a buffer, int64 ``[EVENT_CAPACITY, EVENT_WIDTH]``, whose row 0
+counts them; an empty buffer (`NO_EVENTS`) records nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crib_env import rules as R
+from crib_env import state as S
+from crib_env._jit import njit
+from crib_env.bits import lowest, pip, playable
+from crib_env.cards import JACK, N_CARDS
+from crib_env.scoring import play_parts, show_points
+
+NO_EVENTS = np.zeros((0, S.EVENT_WIDTH), np.int64)
+
+# Enumerations become plain integers: that is what the compiler freezes.
+_DISCARD = int(S.Phase.DISCARD)
+_PLAY = int(S.Phase.PLAY)
+_DEAL_OVER = int(S.Phase.DEAL_OVER)
+_OVER = int(S.Phase.OVER)
+_FROM_HEELS = int(S.Source.HEELS)
+_FROM_PLAY_DEALER = int(S.Source.PLAY_DEALER)
+_FROM_PLAY_PONE = int(S.Source.PLAY_PONE)
+_FROM_HAND_DEALER = int(S.Source.HAND_DEALER)
+_FROM_HAND_PONE = int(S.Source.HAND_PONE)
+_FROM_CRIB = int(S.Source.CRIB)
+_E_DEAL = int(S.EventKind.DEAL)
+_E_DISCARD = int(S.EventKind.DISCARD)
+_E_STARTER = int(S.EventKind.STARTER)
+_E_HEELS = int(S.EventKind.HEELS)
+_E_PLAY = int(S.EventKind.PLAY)
+_E_GO = int(S.EventKind.GO)
+_E_FIFTEEN = int(S.EventKind.FIFTEEN)
+_E_THIRTY_ONE = int(S.EventKind.THIRTY_ONE)
+_E_PAIR = int(S.EventKind.PAIR)
+_E_RUN = int(S.EventKind.RUN)
+_E_GO_POINT = int(S.EventKind.GO_POINT)
+_E_LAST_CARD = int(S.EventKind.LAST_CARD)
+_E_HAND = int(S.EventKind.HAND)
+_E_CRIB = int(S.EventKind.CRIB)
+_E_WIN = int(S.EventKind.WIN)
+_N_SOURCES = int(S.N_SOURCES)
+
+_GAMMA = np.uint64(0x9E3779B97F4A7C15)
+_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2 = np.uint64(0x94D049BB133111EB)
+
+
+@njit
+def mix(word: int) -> int:
+    """Scramble 64 bits (the output step of SplitMix64), for hashes and draws."""
+    z = np.uint64(word)
+    z = (z ^ (z >> np.uint64(30))) * _MIX_1
+    z = (z ^ (z >> np.uint64(27))) * _MIX_2
+    return np.int64(z ^ (z >> np.uint64(31)))
+
+
+@njit
+def next_random(s: np.ndarray) -> int:
+    """Advance the game's generator and return its next 64 bits."""
+    s[S.RANDOM] = np.int64(np.uint64(s[S.RANDOM]) + _GAMMA)
+    return mix(s[S.RANDOM])
+
+
+@njit
+def draw(s: np.ndarray, used: int) -> int:
+    """A card that is not in ``used``, each as likely as the others."""
+    while True:
+        card = (next_random(s) >> 58) & 63
+        if card < N_CARDS and not (used >> card) & 1:
+            return card
+
+
+@njit
+def side_of(r: np.ndarray, seat: int) -> int:
+    """The score that a seat pegs on."""
+    return seat % 2 if r[R.TEAMS] else seat
+
+
+@njit
+def emit(
+    ev: np.ndarray, kind: int, seat: int, points: int, worth: int, cards: int, count: int
+) -> None:
+    """Record an event, where the caller wants events."""
+    if ev.shape[0] == 0:
+        return
+    at = ev[0, 0] + 1
+    ev[0, 0] = at
+    ev[at, 0] = kind
+    ev[at, 1] = seat
+    ev[at, 2] = points
+    ev[at, 3] = worth
+    ev[at, 4] = cards
+    ev[at, 5] = count
+
+
+@njit
+def peg(
+    s: np.ndarray,
+    r: np.ndarray,
+    seat: int,
+    worth: int,
+    source: int,
+    ev: np.ndarray,
+    kind: int,
+    cards: int,
+) -> None:
+    """Move a seat's peg. The game is over the instant that it reaches the target."""
+    if s[S.PHASE] == _OVER:
+        return
+    side = side_of(r, seat)
+    points = min(worth, r[R.TARGET] - s[S.SCORE + side])
+    s[S.SCORE + side] += points
+    s[S.TALLY + seat * _N_SOURCES + source] += points
+    emit(ev, kind, seat, points, worth, cards, s[S.COUNT])
+    if s[S.SCORE + side] >= r[R.TARGET]:
+        s[S.WINNER] = side
+        s[S.PHASE] = _OVER
+        emit(ev, _E_WIN, seat, 0, 0, 0, s[S.COUNT])
+
+
+@njit
+def lowest_cut(ranks: np.ndarray) -> int:
+    """Place of the lowest rank, or -1 when two share it and all cut again."""
+    best = 0
+    tied = False
+    for seat in range(1, ranks.shape[0]):
+        if ranks[seat] < ranks[best]:
+            best = seat
+            tied = False
+        elif ranks[seat] == ranks[best]:
+            tied = True
+    return -1 if tied else best
+
+
+@njit
+def cut_for_deal(s: np.ndarray, r: np.ndarray) -> int:
+    """The first dealer: by the lowest card, or each seat as likely as another."""
+    players = r[R.PLAYERS]
+    if r[R.LOW_CUT]:
+        ranks = np.zeros(players, np.int64)
+        while True:
+            used = 0
+            for seat in range(players):
+                card = draw(s, used)
+                used |= 1 << card
+                ranks[seat] = card >> 2
+            dealer = lowest_cut(ranks)
+            if dealer >= 0:
+                return dealer
+    while True:
+        seat = (next_random(s) >> 62) & 3
+        if seat < players:
+            return seat
+
+
+@njit
+def start(
+    s: np.ndarray, r: np.ndarray, seed: int, dealer: int, deck: np.ndarray, ev: np.ndarray
+) -> None:
+    """Begin a game and deal its first hands.
+
+    Args:
+        seed: 64 bits for the game's generator.
+        dealer: first dealer, or -1 to cut for the deal as the rules say.
+        deck: int64, the first cards of the deck in the order dealt; may be empty.
+    """
+    s[:] = 0
+    s[S.RANDOM] = seed
+    if dealer < 0:
+        dealer = cut_for_deal(s, r)
+    s[S.DEALER] = dealer
+    s[S.WINNER] = -1
+    pone = (dealer + 1) % r[R.PLAYERS]
+    s[S.SCORE + side_of(r, pone)] = r[R.PONE_START]
+    deal(s, r, deck, ev)
+
+
+@njit
+def next_deal(s: np.ndarray, r: np.ndarray, deck: np.ndarray, ev: np.ndarray) -> None:
+    """The deal passes to the left."""
+    s[S.DEALER] = (s[S.DEALER] + 1) % r[R.PLAYERS]
+    deal(s, r, deck, ev)
+
+
+@njit
+def deal(s: np.ndarray, r: np.ndarray, deck: np.ndarray, ev: np.ndarray) -> None:
+    """Deal one card at a time from the dealer's left, then the blind cards and the starter."""
+    players = r[R.PLAYERS]
+    dealer = s[S.DEALER]
+    s[S.PHASE] = _DISCARD
+    s[S.DEAL_NUMBER] += 1
+    s[S.CRIB] = 0
+    s[S.LAST] = -1
+    s[S.SHOWN] = 0
+    s[S.HISTORY_LENGTH] = 0
+    for word in range(S.HISTORY_WORDS):
+        s[S.HISTORY + word] = 0
+    for seat in range(players):
+        s[S.HAND + seat] = 0
+        s[S.HELD + seat] = r[R.DEALT]
+        s[S.KEPT + seat] = 0
+        s[S.THROWN_CARDS + seat] = 0
+    reset_series(s)
+    used = 0
+    for place in range(deck.shape[0]):
+        used |= 1 << deck[place]
+    in_hands = players * r[R.DEALT]
+    for place in range(in_hands + r[R.BLIND] + 1):
+        if place < deck.shape[0]:
+            card = deck[place]
+        else:
+            card = draw(s, used)
+            used |= 1 << card
+        if place < in_hands:
+            s[S.HAND + (dealer + 1 + place) % players] |= 1 << card
+        elif place < in_hands + r[R.BLIND]:
+            s[S.CRIB] |= 1 << card
+        else:
+            s[S.STARTER] = card
+    emit(ev, _E_DEAL, dealer, 0, 0, 0, 0)
+    s[S.TO_ACT] = (dealer + 1) % players
+    if r[R.THROWN] == 0:
+        cut(s, r, ev)
+
+
+@njit
+def legal(s: np.ndarray) -> int:
+    """The cards that the seat to act may lay down, as a set; empty when nobody is to act."""
+    hand = s[S.HAND + s[S.TO_ACT]]
+    if s[S.PHASE] == _DISCARD:
+        return hand
+    if s[S.PHASE] == _PLAY:
+        return playable(hand, s[S.COUNT])
+    return 0
+
+
+@njit
+def apply(s: np.ndarray, r: np.ndarray, card: int, ev: np.ndarray) -> None:
+    """The seat to act lays down a card: to the crib before the starter, to the table after it."""
+    if s[S.PHASE] == _DISCARD:
+        throw(s, r, card, ev)
+    else:
+        lay(s, r, card, ev)
+
+
+@njit
+def throw(s: np.ndarray, r: np.ndarray, card: int, ev: np.ndarray) -> None:
+    """Throw a card to the crib; when all have thrown, cut."""
+    seat = s[S.TO_ACT]
+    bit = 1 << card
+    s[S.HAND + seat] ^= bit
+    s[S.HELD + seat] -= 1
+    s[S.THROWN_CARDS + seat] |= bit
+    s[S.CRIB] |= bit
+    emit(ev, _E_DISCARD, seat, 0, 0, bit, 0)
+    if s[S.HELD + seat] > r[R.DEALT] - r[R.THROWN]:
+        return
+    if seat == s[S.DEALER]:
+        cut(s, r, ev)
+    else:
+        s[S.TO_ACT] = (seat + 1) % r[R.PLAYERS]
+
+
+@njit
+def cut(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
+    """Turn the starter up; the dealer pegs two for a jack, his heels."""
+    dealer = s[S.DEALER]
+    for seat in range(r[R.PLAYERS]):
+        s[S.KEPT + seat] = s[S.HAND + seat]
+    s[S.PHASE] = _PLAY
+    s[S.TO_ACT] = (dealer + 1) % r[R.PLAYERS]
+    emit(ev, _E_STARTER, dealer, 0, 0, 1 << s[S.STARTER], 0)
+    if not r[R.HEELS_AT_SHOW]:
+        heels(s, r, ev)
+
+
+@njit
+def heels(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
+    """Two points to the dealer when the starter is a jack."""
+    if s[S.STARTER] >> 2 == JACK:
+        peg(s, r, s[S.DEALER], 2, _FROM_HEELS, ev, _E_HEELS, 1 << s[S.STARTER])
+
+
+@njit
+def history_entry(s: np.ndarray, at: int) -> int:
+    """Entry ``at`` of the history: ``seat << 6 | card``."""
+    word = s[S.HISTORY + at // S.ENTRIES_PER_WORD]
+    return (word >> (8 * (at % S.ENTRIES_PER_WORD))) & 255
+
+
+@njit
+def remember(s: np.ndarray, seat: int, card: int) -> None:
+    """Append a card, or a go, to the history of the play."""
+    at = s[S.HISTORY_LENGTH]
+    s[S.HISTORY + at // S.ENTRIES_PER_WORD] |= (seat << 6 | card) << (
+        8 * (at % S.ENTRIES_PER_WORD)
+    )
+    s[S.HISTORY_LENGTH] = at + 1
+
+
+@njit
+def table_cards(s: np.ndarray, number: int) -> int:
+    """The last ``number`` cards laid, as a set."""
+    cards = 0
+    at = s[S.HISTORY_LENGTH]
+    while number > 0:
+        at -= 1
+        card = history_entry(s, at) & 63
+        if card != S.SAID_GO:
+            cards |= 1 << card
+            number -= 1
+    return cards
+
+
+@njit
+def add_to_series(s: np.ndarray, seat: int, card: int) -> None:
+    """Put a card on the table: the count, the series, the history."""
+    s[S.COUNT] += pip(card)
+    s[S.SERIES] = s[S.SERIES] << 4 | card >> 2
+    s[S.SERIES_LENGTH] += 1
+    s[S.LAST] = seat
+    remember(s, seat, card)
+    s[S.HELD + seat] -= 1
+
+
+@njit
+def reset_series(s: np.ndarray) -> None:
+    """The count goes back to nothing."""
+    s[S.COUNT] = 0
+    s[S.SERIES] = 0
+    s[S.SERIES_LENGTH] = 0
+    s[S.GONE] = 0
+    s[S.FIRST_GO] = -1
+    s[S.SOLO] = -1
+
+
+@njit
+def play_source(s: np.ndarray, seat: int) -> int:
+    """Under which source a seat's points in the play are tallied."""
+    return _FROM_PLAY_DEALER if seat == s[S.DEALER] else _FROM_PLAY_PONE
+
+
+@njit
+def lay(s: np.ndarray, r: np.ndarray, card: int, ev: np.ndarray) -> None:
+    """Play a card, peg what it makes and find who acts next."""
+    seat = s[S.TO_ACT]
+    bit = 1 << card
+    s[S.HAND + seat] ^= bit
+    add_to_series(s, seat, card)
+    emit(ev, _E_PLAY, seat, 0, 0, bit, s[S.COUNT])
+    fifteen, thirty_one, pairs, run = play_parts(s[S.SERIES], s[S.SERIES_LENGTH], s[S.COUNT])
+    source = play_source(s, seat)
+    if fifteen:
+        peg(s, r, seat, fifteen, source, ev, _E_FIFTEEN, table_cards(s, s[S.SERIES_LENGTH]))
+    if thirty_one:
+        peg(s, r, seat, thirty_one, source, ev, _E_THIRTY_ONE, table_cards(s, s[S.SERIES_LENGTH]))
+    if pairs:
+        same = 2 if pairs == 2 else (3 if pairs == 6 else 4)
+        peg(s, r, seat, pairs, source, ev, _E_PAIR, table_cards(s, same))
+    if run:
+        peg(s, r, seat, run, source, ev, _E_RUN, table_cards(s, run))
+    if s[S.PHASE] == _PLAY:
+        pass_turn(s, r, ev)
+
+
+@njit
+def pass_turn(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
+    """After a card: the next seat that can play, or the end of the series."""
+    if s[S.COUNT] == 31:
+        end_series(s, r, ev)
+        return
+    players = r[R.PLAYERS]
+    last = s[S.LAST]
+    for step in range(1, players + 1):
+        seat = (last + step) % players
+        if s[S.SOLO] >= 0 and seat != s[S.SOLO]:
+            continue
+        if playable(s[S.HAND + seat], s[S.COUNT]):
+            if r[R.FIRST_AFTER_GO] and s[S.GONE]:
+                s[S.SOLO] = seat
+            s[S.TO_ACT] = seat
+            return
+        if seat != last and s[S.HELD + seat] > 0 and not (s[S.GONE] >> seat) & 1:
+            say_go(s, seat, ev)
+    none_left = 0
+    for seat in range(players):
+        none_left += s[S.HELD + seat]
+    kind = _E_LAST_CARD if none_left == 0 else _E_GO_POINT
+    peg(s, r, last, 1, play_source(s, last), ev, kind, table_cards(s, 1))
+    if s[S.PHASE] == _PLAY:
+        end_series(s, r, ev)
+
+
+@njit
+def say_go(s: np.ndarray, seat: int, ev: np.ndarray) -> None:
+    """A seat that holds cards but none that fits says go."""
+    if s[S.FIRST_GO] < 0:
+        s[S.FIRST_GO] = seat
+    s[S.GONE] |= 1 << seat
+    remember(s, seat, S.SAID_GO)
+    emit(ev, _E_GO, seat, 0, 0, 0, s[S.COUNT])
+
+
+@njit
+def next_leader(s: np.ndarray, r: np.ndarray) -> int:
+    """Who leads the next series; -1 when nobody holds a card."""
+    players = r[R.PLAYERS]
+    first = (s[S.LAST] + 1) % players
+    if r[R.GO_CALLER_LEADS] and s[S.COUNT] != 31 and s[S.FIRST_GO] >= 0:
+        first = s[S.FIRST_GO]
+    for step in range(players):
+        seat = (first + step) % players
+        if s[S.HELD + seat] > 0:
+            return seat
+    return -1
+
+
+@njit
+def end_series(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
+    """Reset the count and let the next leader begin, or go to the show."""
+    leader = next_leader(s, r)
+    reset_series(s)
+    if leader < 0 or r[R.SINGLE_COUNT]:
+        show(s, r, ev)
+    else:
+        s[S.TO_ACT] = leader
+
+
+@njit
+def show(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
+    """Count the hands from the dealer's left, then the crib; the first at the target wins."""
+    players = r[R.PLAYERS]
+    dealer = s[S.DEALER]
+    starter = s[S.STARTER]
+    for step in range(1, players + 1):
+        seat = (dealer + step) % players
+        source = _FROM_HAND_PONE
+        if seat == dealer:
+            source = _FROM_HAND_DEALER
+            if r[R.HEELS_AT_SHOW]:
+                heels(s, r, ev)
+        if s[S.PHASE] == _OVER:
+            return
+        hand = s[S.KEPT + seat]
+        s[S.SHOWN] |= 1 << seat
+        peg(s, r, seat, show_points(hand, starter, False, r), source, ev, _E_HAND, hand)
+        if s[S.PHASE] == _OVER:
+            return
+    s[S.SHOWN] |= S.CRIB_SHOWN
+    crib = s[S.CRIB]
+    peg(s, r, dealer, show_points(crib, starter, True, r), _FROM_CRIB, ev, _E_CRIB, crib)
+    if s[S.PHASE] != _OVER:
+        s[S.PHASE] = _DEAL_OVER
+
+
+@njit
+def settle(s: np.ndarray, r: np.ndarray, one_deal: bool, skip_forced: bool, ev: np.ndarray) -> None:
+    """Go on to the next real decision: new deals, and single legal cards where wanted.
+
+    Args:
+        one_deal: stop when the deal is over.
+        skip_forced: lay a card that is the only legal one.
+    """
+    no_deck = np.zeros(0, np.int64)
+    while True:
+        if s[S.PHASE] == _DEAL_OVER and not one_deal:
+            next_deal(s, r, no_deck, ev)
+        if s[S.PHASE] >= _DEAL_OVER or not skip_forced:
+            return
+        cards = legal(s)
+        if cards & (cards - 1):
+            return
+        apply(s, r, lowest(cards), ev)

@@ -1,0 +1,225 @@
+"""The variations of the game, each a plain field, and the named presets.
+
+A `Rules` value is what a person reads and sets; `Rules.to_array` is the row of
+integers that the compiled engine reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crib_env.cards import N_CARDS
+from crib_env.errors import InvalidRulesError
+
+# Where the engine finds each setting in the row that `Rules.to_array` makes.
+PLAYERS = 0
+DEALT = 1
+THROWN = 2
+BLIND = 3
+TARGET = 4
+TEAMS = 5
+HEELS_AT_SHOW = 6
+CRIB_FLUSH_FOUR = 7
+SHORT_FLUSH = 8
+GO_CALLER_LEADS = 9
+FIRST_AFTER_GO = 10
+SINGLE_COUNT = 11
+PONE_START = 12
+LOW_CUT = 13
+N_SETTINGS = 14
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How a game is played.
+
+    Attributes:
+        players: seats at the table, 2 to 4.
+        dealt: cards dealt to each seat.
+        thrown: cards that each seat throws to the crib.
+        blind: cards that go from the deck to the crib unseen (one with three players).
+        target: points that win the game.
+        teams: with four players, partners sit opposite and share a score.
+        skunk_line: a loser below this many points is skunked; None for no skunks.
+        double_skunk_line: a loser below this many points is double skunked.
+        heels_timing: the dealer's two points for a jack turned up are pegged at
+            the ``"cut"`` or with his count at the ``"show"``.
+        crib_flush: cards of one suit that a crib flush needs: ``"five"`` or ``"four"``.
+        short_flush: hands of three pay a flush of three (the historic game).
+        first_dealer: ``"random"`` or ``"low_cut"`` (lowest card, ace low, ties cut again).
+        leader_after_reset: who leads after a go: the seat to the left of the one
+            that laid the last card, or the first seat that said go. With two
+            players both say the same.
+        go_continuation: after a go ``"all"`` who can play go on in turn, or only
+            the ``"first_after_go"``.
+        play_single_count: the play ends at the first go or 31 (the historic game).
+        pone_start: points that the seat to the first dealer's left starts with.
+    """
+
+    players: int = 2
+    dealt: int = 6
+    thrown: int = 2
+    blind: int = 0
+    target: int = 121
+    teams: bool = False
+    skunk_line: int | None = 91
+    double_skunk_line: int | None = 61
+    heels_timing: Literal["cut", "show"] = "cut"
+    crib_flush: Literal["five", "four"] = "five"
+    short_flush: bool = False
+    first_dealer: Literal["random", "low_cut"] = "random"
+    leader_after_reset: Literal["left_of_last", "go_caller"] = "left_of_last"
+    go_continuation: Literal["all", "first_after_go"] = "all"
+    play_single_count: bool = False
+    pone_start: int = 0
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    @property
+    def kept(self) -> int:
+        """Cards that each seat keeps for the play and the show."""
+        return self.dealt - self.thrown
+
+    @property
+    def sides(self) -> int:
+        """Separate scores: one for each seat, or two with teams."""
+        return 2 if self.teams else self.players
+
+    def side(self, seat: int) -> int:
+        """The score that a seat pegs on."""
+        return seat % 2 if self.teams else seat
+
+    @cached_property
+    def _row(self) -> NDArray[np.int64]:
+        row = np.zeros(N_SETTINGS, np.int64)
+        row[PLAYERS] = self.players
+        row[DEALT] = self.dealt
+        row[THROWN] = self.thrown
+        row[BLIND] = self.blind
+        row[TARGET] = self.target
+        row[TEAMS] = self.teams
+        row[HEELS_AT_SHOW] = self.heels_timing == "show"
+        row[CRIB_FLUSH_FOUR] = self.crib_flush == "four"
+        row[SHORT_FLUSH] = self.short_flush
+        row[GO_CALLER_LEADS] = self.leader_after_reset == "go_caller"
+        row[FIRST_AFTER_GO] = self.go_continuation == "first_after_go"
+        row[SINGLE_COUNT] = self.play_single_count
+        row[PONE_START] = self.pone_start
+        row[LOW_CUT] = self.first_dealer == "low_cut"
+        return row
+
+    def to_array(self) -> NDArray[np.int64]:
+        """The settings as the engine reads them: int64 ``[N_SETTINGS]``, a fresh copy."""
+        return self._row.copy()
+
+    def to_json(self) -> str | dict[str, Any]:
+        """The preset's name where one fits, else every field by name."""
+        for name, rules in PRESETS.items():
+            if rules == self:
+                return name
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+_CHOICES = {
+    "heels_timing": ("cut", "show"),
+    "crib_flush": ("five", "four"),
+    "first_dealer": ("random", "low_cut"),
+    "leader_after_reset": ("left_of_last", "go_caller"),
+    "go_continuation": ("all", "first_after_go"),
+}
+_NUMBERS = {
+    "players": (2, 4),
+    "dealt": (2, 6),
+    "thrown": (0, 2),
+    "blind": (0, 4),
+    "target": (1, 1000),
+    "pone_start": (0, 100),
+}
+_SWITCHES = ("teams", "short_flush", "play_single_count")
+
+
+def _check(rules: Rules) -> None:
+    """Refuse, in words, a value out of range or two that contradict each other."""
+    for name, (low, high) in _NUMBERS.items():
+        value = getattr(rules, name)
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise InvalidRulesError(f"{name} is a whole number from {low} to {high}, not {value!r}")
+    for name, choices in _CHOICES.items():
+        value = getattr(rules, name)
+        if value not in choices:
+            raise InvalidRulesError(f"{name} is one of {', '.join(choices)}, not {value!r}")
+    for name in _SWITCHES:
+        value = getattr(rules, name)
+        if not isinstance(value, bool):
+            raise InvalidRulesError(f"{name} is true or false, not {value!r}")
+    for name in ("skunk_line", "double_skunk_line"):
+        value = getattr(rules, name)
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= rules.target:
+            raise InvalidRulesError(
+                f"{name} is a number of points from 1 to the target or nothing, not {value!r}"
+            )
+    if not 2 <= rules.kept <= 4:
+        raise InvalidRulesError(
+            f"each seat keeps 2 to 4 cards, but {rules.dealt} dealt less {rules.thrown} "
+            f"thrown leaves {rules.kept}"
+        )
+    if rules.teams and rules.players != 4:
+        raise InvalidRulesError(f"partners need four players, not {rules.players}")
+    crib = rules.players * rules.thrown + rules.blind
+    if crib > 4:
+        raise InvalidRulesError(f"a crib holds up to 4 cards, not {crib}")
+    if rules.players * rules.dealt + rules.blind >= N_CARDS:
+        raise InvalidRulesError("the deck has too few cards for that")
+    if rules.pone_start >= rules.target:
+        raise InvalidRulesError("pone cannot start at or past the target")
+    if rules.double_skunk_line is not None and (
+        rules.skunk_line is None or rules.double_skunk_line >= rules.skunk_line
+    ):
+        raise InvalidRulesError("double_skunk_line lies below skunk_line")
+
+
+SIX_CARD = Rules()
+"""The standard game of two: six cards each, two thrown, to 121."""
+
+PRESETS: dict[str, Rules] = {
+    "six-card": SIX_CARD,
+}
+"""Named rules. ``six-card`` is the default everywhere."""
+
+
+def get_rules(rules: str | Rules | Mapping[str, Any]) -> Rules:
+    """Rules from a preset's name, a mapping of fields, or a `Rules` value.
+
+    A mapping may name a preset to start from: ``{"preset": "six-card", "target": 61}``.
+
+    Raises:
+        InvalidRulesError: for an unknown preset or field, or a contradiction.
+
+    >>> get_rules({"preset": "six-card", "target": 61, "double_skunk_line": None,
+    ...            "skunk_line": None}).target
+    61
+    """
+    if isinstance(rules, Rules):
+        return rules
+    if isinstance(rules, str):
+        if rules not in PRESETS:
+            raise InvalidRulesError(f"no rules named {rules!r}; there are {', '.join(PRESETS)}")
+        return PRESETS[rules]
+    if not isinstance(rules, Mapping):
+        raise InvalidRulesError(f"rules are a preset's name or fields, not {rules!r}")
+    settings = dict(rules)
+    base = get_rules(settings.pop("preset", "six-card"))
+    known = {field.name for field in fields(Rules)}
+    for name in settings:
+        if name not in known:
+            raise InvalidRulesError(f"rules have no field {name!r}")
+    return replace(base, **settings)
