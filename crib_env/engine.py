@@ -400,6 +400,8 @@ def pass_turn(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
     for seat in range(players):
         none_left += s[S.HELD + seat]
     kind = _E_LAST_CARD if none_left == 0 else _E_GO_POINT
+    if s[S.HELD + last] > 0:
+        remember(s, last, S.SAID_GO)  # he passes too: so the history alone tells of the reset
     peg(s, r, last, 1, play_source(s, last), ev, kind, table_cards(s, 1))
     if s[S.PHASE] == _PLAY:
         end_series(s, r, ev)

@@ -90,26 +90,34 @@ def count_nobs(hand: int, starter: int) -> int:
 
 
 @njit
-def show_parts(
-    hand: int, starter: int, is_crib: bool, rules: np.ndarray
-) -> tuple[int, int, int, int, int]:
-    """Fifteens, pairs, runs, flush and nobs of a hand or crib, in points."""
-    cards = hand | (1 << starter)
+def rank_points(cards: int) -> int:
+    """Points that depend on ranks alone: fifteens, pairs and runs."""
+    return count_fifteens(cards) + count_pairs(cards) + count_runs(cards)
+
+
+@njit
+def suit_points(hand: int, starter: int, is_crib: bool, rules: np.ndarray) -> int:
+    """Points that depend on suits: flush and nobs."""
     needs_starter = is_crib and rules[CRIB_FLUSH_FOUR] == 0
-    return (
-        count_fifteens(cards),
-        count_pairs(cards),
-        count_runs(cards),
-        count_flush(hand, starter, needs_starter, rules[SHORT_FLUSH] != 0),
-        count_nobs(hand, starter),
-    )
+    flush = count_flush(hand, starter, needs_starter, rules[SHORT_FLUSH] != 0)
+    return flush + count_nobs(hand, starter)
 
 
 @njit
 def show_points(hand: int, starter: int, is_crib: bool, rules: np.ndarray) -> int:
     """The points of a hand or crib with the starter."""
-    fifteens, pairs, runs, flush, nobs = show_parts(hand, starter, is_crib, rules)
-    return fifteens + pairs + runs + flush + nobs
+    return rank_points(hand | (1 << starter)) + suit_points(hand, starter, is_crib, rules)
+
+
+@njit
+def show_parts(
+    hand: int, starter: int, is_crib: bool, rules: np.ndarray
+) -> tuple[int, int, int, int, int]:
+    """Fifteens, pairs, runs, flush and nobs of a hand or crib, in points."""
+    cards = hand | (1 << starter)
+    nobs = count_nobs(hand, starter)
+    flush = suit_points(hand, starter, is_crib, rules) - nobs
+    return count_fifteens(cards), count_pairs(cards), count_runs(cards), flush, nobs
 
 
 @njit

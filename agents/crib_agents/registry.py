@@ -1,0 +1,60 @@
+"""Bots by name: ours, other people's, and trained ones in a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, cast
+
+from crib_agents.bot import Bot, BotError
+from crib_env.rules import Rules, get_rules
+
+GROUP = "crib_agents.bots"
+"""Entry points of this group are bots: ``make(rules=..., seed=..., **options) -> Bot``."""
+
+
+def bot_names() -> tuple[str, ...]:
+    """The names that `make_bot` knows, beside paths of bundles."""
+    return tuple(sorted({point.name for point in entry_points(group=GROUP)}))
+
+
+def make_bot(
+    name: str | Path | Bot,
+    *,
+    rules: str | Rules | Mapping[str, Any] = "six-card",
+    seed: int = 0,
+    **options: Any,
+) -> Bot:
+    """A player by name.
+
+    Args:
+        name: ``random``, ``easy``, ``medium``, a bot that another package registered
+            under `GROUP`, or the folder of an exported bundle. A bot is returned as it is.
+        rules: the game that it is to play.
+        seed: for bots that draw by chance.
+        options: settings of that bot.
+
+    Raises:
+        BotError: when there is no such bot, its bundle is damaged or does not fit the rules.
+
+    >>> make_bot("medium").name
+    'medium'
+    """
+    if not isinstance(name, str | Path):
+        return name
+    wanted = get_rules(rules)
+    for point in entry_points(group=GROUP):
+        if point.name == str(name):
+            try:
+                return cast(Bot, point.load()(rules=wanted, seed=seed, **options))
+            except TypeError as error:
+                raise BotError(f"bot {name}: {error}") from None
+    path = Path(name)
+    if path.is_dir():
+        from crib_agents.bundle import load_bundle
+
+        return load_bundle(path, rules=wanted, seed=seed, **options)
+    if path.exists():
+        raise BotError(f"{name} is a file; a trained player is the folder that `crib export` makes")
+    raise BotError(f"no bot {str(name)!r}: there are {', '.join(bot_names())}, or a bundle's folder")

@@ -1,0 +1,115 @@
+"""What a choice of discards is worth before the starter is turned: exact means.
+
+The show of a keep is averaged over every starter that the thrower has not
+seen. What the crib adds is a table by the two ranks thrown (`crib_means`),
+made from self-play by ``crib tables crib``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crib_env import rules as R
+from crib_env import state as S
+from crib_env._jit import njit
+from crib_env.bits import EACH_RANK, lowest, popcount
+from crib_env.cards import FULL_DECK, RANKS
+from crib_env.engine import side_of
+from crib_env.scoring import rank_points, suit_points
+
+DATA = Path(__file__).parent / "data"
+CRIB_FILES = (DATA / "crib_means_opponent.csv", DATA / "crib_means_own.csv")
+"""Mean points of the opponent's crib and of one's own, by the ranks thrown."""
+
+NO_PAIR = -1000.0
+"""Value of a card that cannot be thrown."""
+
+
+def read_crib_table(path: Path) -> NDArray[np.float64]:
+    """A table of mean cribs: float64 ``[13, 13]``, points, symmetrical."""
+    rows = path.read_text().splitlines()
+    if rows[0].split(",")[1:] != list(RANKS) or len(rows) != 14:
+        raise ValueError(f"{path} is no table of cribs by ranks A to K")
+    return np.array([[float(x) for x in row.split(",")[1:]] for row in rows[1:]])
+
+
+CRIB_MEANS: NDArray[np.float64] = np.stack([read_crib_table(path) for path in CRIB_FILES])
+"""Mean crib, float64 ``[2, 13, 13]``: points by ``[own, rank, rank]`` of the cards thrown."""
+
+
+@njit
+def mean_show(keep: int, seen: int, r: np.ndarray) -> float:
+    """Mean points of a keep over every starter outside ``seen``.
+
+    Args:
+        keep: set of the cards kept, part of ``seen``.
+        seen: set of the cards that cannot be the starter.
+        r: settings of the rules.
+    """
+    unseen = FULL_DECK & ~seen
+    total = 0
+    for rank in range(13):
+        of_rank = unseen & (15 << (4 * rank))
+        if of_rank:
+            starter = of_rank & -of_rank
+            total += popcount(of_rank) * rank_points(keep | starter)
+    for suit in range(4):
+        of_suit = unseen & (EACH_RANK << suit)
+        if of_suit:
+            points = suit_points(keep, lowest(of_suit), False, r)
+            if points:
+                total += popcount(of_suit) * points
+    return total / popcount(unseen)
+
+
+@njit
+def crib_is_ours(s: np.ndarray, r: np.ndarray, seat: int) -> bool:
+    """Whether the seat's side owns the crib."""
+    return side_of(r, s[S.DEALER]) == side_of(r, seat)
+
+
+@njit
+def discard_values(
+    s: np.ndarray, r: np.ndarray, seat: int, crib_means: np.ndarray, out: np.ndarray
+) -> None:
+    """What each card is worth as the next discard, in points.
+
+    The value is that of the best whole discard with the card in it: the mean
+    show of what is kept, plus the mean crib where it is ours, less it where it is
+    not. The crib counts only where two cards are thrown.
+
+    Args:
+        s, r: a game in the discard, and its rules; only the seat's own cards are read.
+        seat: who throws.
+        crib_means: float64 ``[2, 13, 13]``, see `CRIB_MEANS`.
+        out: float64 ``[52]``, set to the values; `NO_PAIR` for cards not held.
+    """
+    out[:] = NO_PAIR
+    hand = s[S.HAND + seat]
+    thrown = s[S.THROWN_CARDS + seat]
+    seen = hand | thrown
+    ours = crib_is_ours(s, r, seat)
+    sign = 1.0 if ours else -1.0
+    table = crib_means[1 if ours else 0]
+    left = r[R.THROWN] - popcount(thrown)
+    firsts = hand
+    while firsts:
+        first = lowest(firsts)
+        firsts &= firsts - 1
+        if left == 1:
+            value = mean_show(hand ^ (1 << first), seen, r)
+            if thrown:
+                value += sign * table[lowest(thrown) >> 2, first >> 2]
+            out[first] = value
+            continue
+        seconds = firsts
+        while seconds:
+            second = lowest(seconds)
+            seconds &= seconds - 1
+            value = mean_show(hand ^ (1 << first) ^ (1 << second), seen, r)
+            value += sign * table[first >> 2, second >> 2]
+            out[first] = max(out[first], value)
+            out[second] = max(out[second], value)

@@ -1,0 +1,316 @@
+"""What one seat sees, as a flat vector of named pieces, and back again.
+
+`observe` reads only what the seat may know, whether it is given a whole game or
+the row made from a `SeatView`. `recall` rebuilds that row from the vector: so
+the vector is complete, and a player that reads vectors needs nothing else.
+Seats are counted from the observer's own: 0 is he, 1 the seat to his left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crib_env import rules as R
+from crib_env import state as S
+from crib_env._jit import njit
+from crib_env.bits import lowest, playable, popcount
+from crib_env.cards import N_CARDS
+from crib_env.engine import add_to_series, history_entry, remember, reset_series, side_of
+from crib_env.expectation import CRIB_MEANS, NO_PAIR, discard_values
+from crib_env.rules import Rules
+from crib_env.scoring import play_parts
+
+POINT = 0.1
+"""Points are written in tens, to keep the vector's numbers small."""
+NEAR = 31.0
+"""Points to go are told apart up to this many."""
+RECENT = 4
+"""Cards of the series shown one by one."""
+
+_DISCARD = int(S.Phase.DISCARD)
+_PLAY = int(S.Phase.PLAY)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A named part of the observation.
+
+    Attributes:
+        name: what to call it.
+        offset: where it begins.
+        length: how many numbers it has.
+        low, high: the range of its numbers.
+        meaning: what they say.
+    """
+
+    name: str
+    offset: int
+    length: int
+    low: float
+    high: float
+    meaning: str
+
+
+def _plan(rules: Rules) -> list[tuple[str, int, float, float, str]]:
+    n = rules.players
+    table = n * rules.kept
+    sides = rules.sides
+    return [
+        ("hand", 52, 0, 1, "1 for each card held"),
+        ("thrown", 52, 0, 1, "1 for each own card in the crib"),
+        ("starter", 17, 0, 1, "rank (13) and suit (4) of the starter, once it is turned"),
+        ("laid", 52 * n, 0, 1, f"by seat: k/{table} for the k-th card laid this deal"),
+        ("goes", table * n, 0, 1, "by seat: 1 where it said go after the k-th card laid"),
+        ("recent", 13 * RECENT, 0, 1, "ranks of the last cards of the series, latest first"),
+        ("series", 13, 0, 1, "cards of each rank in the series, in quarters"),
+        ("count", 32, 0, 1, "the count, 0 to 31, during the play"),
+        ("phase", 3, 0, 1, "two cards to throw, one card to throw, the play"),
+        ("dealer", n, 0, 1, "the seat that deals"),
+        ("last", n, 0, 1, "the seat that laid the last card of the series"),
+        ("gone", n, 0, 1, "seats that said go in this series"),
+        ("held", n, 0, 1, "cards that each seat holds in the play, in sixths"),
+        ("scores", sides, 0, 1, "points by side, own first, as a part of the target"),
+        ("to_go", sides, 0, 1, "points to the target by side, up to 31, in 31sts"),
+        ("points", 52, -4, 4, "for each legal card, in tens of points: what it pegs at once, or "
+         "the mean show, plus or minus crib, of the best discard with it"),
+    ]  # fmt: skip
+
+
+@lru_cache
+def layout(rules: Rules) -> tuple[Piece, ...]:
+    """The pieces of the observation under some rules, in order."""
+    pieces = []
+    offset = 0
+    for name, length, low, high, meaning in _plan(rules):
+        pieces.append(Piece(name, offset, length, low, high, meaning))
+        offset += length
+    return tuple(pieces)
+
+
+@lru_cache
+def _offsets(rules: Rules) -> NDArray[np.int64]:
+    return np.array([piece.offset for piece in layout(rules)], np.int64)
+
+
+def offsets(rules: Rules) -> NDArray[np.int64]:
+    """Where each piece begins, int64, as `observe` and `recall` take it."""
+    return _offsets(rules)
+
+
+def observation_size(rules: Rules) -> int:
+    """How many numbers an observation has."""
+    last = layout(rules)[-1]
+    return last.offset + last.length
+
+
+def split(observation: NDArray[np.float32], rules: Rules) -> dict[str, NDArray[np.float32]]:
+    """The named pieces of an observation, as views of it."""
+    return {
+        piece.name: observation[..., piece.offset : piece.offset + piece.length]
+        for piece in layout(rules)
+    }
+
+
+_HAND, _THROWN, _STARTER, _LAID, _GOES, _RECENT, _SERIES, _COUNT = range(8)
+_PHASE, _DEALER, _LAST, _GONE, _HELD, _SCORES, _TO_GO, _POINTS = range(8, 16)
+
+
+@njit
+def _write_set(out: np.ndarray, at: int, cards: int) -> None:
+    while cards:
+        out[at + lowest(cards)] = 1.0
+        cards &= cards - 1
+
+
+@njit
+def _write_history(s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: np.ndarray) -> None:
+    players = r[R.PLAYERS]
+    table = players * (r[R.DEALT] - r[R.THROWN])
+    laid = 0
+    for entry in range(s[S.HISTORY_LENGTH]):
+        word = history_entry(s, entry)
+        who = ((word >> 6) - seat) % players
+        card = word & 63
+        if card == S.SAID_GO:
+            out[at[_GOES] + who * table + laid - 1] = 1.0
+        else:
+            laid += 1
+            out[at[_LAID] + who * N_CARDS + card] = laid / table
+
+
+@njit
+def _write_series(s: np.ndarray, at: np.ndarray, out: np.ndarray) -> None:
+    out[at[_COUNT] + s[S.COUNT]] = 1.0
+    for back in range(s[S.SERIES_LENGTH]):
+        rank = (s[S.SERIES] >> (4 * back)) & 15
+        out[at[_SERIES] + rank] += 0.25
+        if back < RECENT:
+            out[at[_RECENT] + 13 * back + rank] = 1.0
+
+
+@njit
+def _write_points(s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: np.ndarray) -> None:
+    if s[S.PHASE] == _DISCARD:
+        values = np.empty(N_CARDS, np.float64)
+        discard_values(s, r, seat, CRIB_MEANS, values)
+        for card in range(N_CARDS):
+            if values[card] > NO_PAIR:
+                out[at[_POINTS] + card] = POINT * values[card]
+        return
+    cards = playable(s[S.HAND + seat], s[S.COUNT])
+    while cards:
+        card = lowest(cards)
+        cards &= cards - 1
+        fifteen, thirty_one, pairs, run = play_parts(
+            s[S.SERIES] << 4 | card >> 2,
+            s[S.SERIES_LENGTH] + 1,
+            s[S.COUNT] + min((card >> 2) + 1, 10),
+        )
+        out[at[_POINTS] + card] = POINT * (fifteen + thirty_one + pairs + run)
+
+
+@njit
+def observe(s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: np.ndarray) -> None:
+    """Write what a seat sees.
+
+    Args:
+        s, r: the game and its rules.
+        seat: the observer.
+        at: offsets of the pieces, see `offsets`.
+        out: float32 ``[D]``, overwritten.
+    """
+    out[:] = 0.0
+    players = r[R.PLAYERS]
+    _write_set(out, at[_HAND], s[S.HAND + seat])
+    thrown = s[S.THROWN_CARDS + seat]
+    _write_set(out, at[_THROWN], thrown)
+    out[at[_DEALER] + (s[S.DEALER] - seat) % players] = 1.0
+    sides = 2 if r[R.TEAMS] else players
+    own_side = side_of(r, seat)
+    for step in range(sides):
+        score = s[S.SCORE + (own_side + step) % sides]
+        out[at[_SCORES] + step] = score / r[R.TARGET]
+        out[at[_TO_GO] + step] = min(float(r[R.TARGET] - score), NEAR) / NEAR
+    if s[S.PHASE] == _DISCARD:
+        left = r[R.THROWN] - popcount(thrown)
+        if left > 0:
+            out[at[_PHASE] + (0 if left == 2 else 1)] = 1.0
+            _write_points(s, r, seat, at, out)
+        return
+    starter = s[S.STARTER]
+    if starter >= 0:
+        out[at[_STARTER] + (starter >> 2)] = 1.0
+        out[at[_STARTER] + 13 + (starter & 3)] = 1.0
+    _write_history(s, r, seat, at, out)
+    _write_series(s, at, out)
+    for step in range(players):
+        other = (seat + step) % players
+        out[at[_HELD] + step] = s[S.HELD + other] / 6
+        if (s[S.GONE] >> other) & 1:
+            out[at[_GONE] + step] = 1.0
+    if s[S.SERIES_LENGTH] > 0:
+        out[at[_LAST] + (s[S.LAST] - seat) % players] = 1.0
+    if s[S.PHASE] == _PLAY:
+        out[at[_PHASE] + 2] = 1.0
+        _write_points(s, r, seat, at, out)
+
+
+@njit
+def write_mask(cards: int, out: np.ndarray) -> None:
+    """Write a set as int8 ``[52]``: 1 where legal, all ones when there is nothing to choose."""
+    if cards == 0:
+        out[:] = 1
+        return
+    out[:] = 0
+    while cards:
+        out[lowest(cards)] = 1
+        cards &= cards - 1
+
+
+@njit
+def _read_set(row: np.ndarray, at: int) -> int:
+    cards = 0
+    for card in range(N_CARDS):
+        if row[at + card] > 0:
+            cards |= 1 << card
+    return cards
+
+
+@njit
+def _read_history(row: np.ndarray, r: np.ndarray, at: np.ndarray, s: np.ndarray) -> None:
+    """Lay the cards again, in order, with the goes and the resets between them."""
+    players = r[R.PLAYERS]
+    table = players * (r[R.DEALT] - r[R.THROWN])
+    order = np.full(table, -1, np.int64)
+    for who in range(players):
+        for card in range(N_CARDS):
+            value = row[at[_LAID] + who * N_CARDS + card]
+            if value > 0:
+                order[int(round(value * table)) - 1] = who << 6 | card
+    length = 0
+    for rank in range(13):
+        length += int(round(row[at[_SERIES] + rank] * 4))
+    laid = 0
+    while laid < table and order[laid] >= 0:
+        laid += 1
+    for place in range(laid):
+        if place == laid - length:
+            reset_series(s)
+        who = order[place] >> 6
+        add_to_series(s, who, order[place] & 63)
+        for step in range(1, players + 1):
+            caller = (who + step) % players
+            if row[at[_GOES] + caller * table + place] > 0:
+                remember(s, caller, S.SAID_GO)
+    if length == 0:
+        reset_series(s)
+
+
+@njit
+def recall(row: np.ndarray, r: np.ndarray, at: np.ndarray, s: np.ndarray) -> None:
+    """Rebuild what the observer knows, as a game in which he sits at seat 0.
+
+    Cards of others stay empty, points are not tallied, and who said go first in
+    the series is not told apart.
+
+    Args:
+        row: float32 ``[D]``, an observation.
+        r, at: the rules and the offsets of the pieces.
+        s: int64 ``[STATE_SIZE]``, overwritten.
+    """
+    s[:] = 0
+    players = r[R.PLAYERS]
+    kept = r[R.DEALT] - r[R.THROWN]
+    s[S.WINNER] = -1
+    s[S.LAST] = -1
+    s[S.STARTER] = -1
+    reset_series(s)
+    s[S.HAND] = _read_set(row, at[_HAND])
+    s[S.THROWN_CARDS] = _read_set(row, at[_THROWN])
+    s[S.CRIB] = s[S.THROWN_CARDS]
+    for step in range(players):
+        if row[at[_DEALER] + step] > 0:
+            s[S.DEALER] = step
+    sides = 2 if r[R.TEAMS] else players
+    for step in range(sides):
+        s[S.SCORE + step] = int(round(row[at[_SCORES] + step] * r[R.TARGET]))
+    if row[at[_PHASE]] > 0 or row[at[_PHASE] + 1] > 0:
+        for step in range(players):
+            s[S.HELD + step] = kept
+        s[S.HELD] = popcount(s[S.HAND])
+        return
+    s[S.PHASE] = _PLAY
+    for rank in range(13):
+        for suit in range(4):
+            if row[at[_STARTER] + rank] > 0 and row[at[_STARTER] + 13 + suit] > 0:
+                s[S.STARTER] = 4 * rank + suit
+    _read_history(row, r, at, s)
+    s[S.KEPT] = s[S.HAND] | _read_set(row, at[_LAID])
+    for step in range(players):
+        s[S.HELD + step] = int(round(row[at[_HELD] + step] * 6))
+        if row[at[_GONE] + step] > 0:
+            s[S.GONE] |= 1 << step
