@@ -1,0 +1,119 @@
+"""Uniformly random play: the floor of every ladder."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crib_agents.bot import BatchBot, BotError
+from crib_env import engine
+from crib_env import state as S
+from crib_env._jit import njit
+from crib_env.bits import lowest, popcount
+from crib_env.observation import offsets, recall
+from crib_env.rules import SIX_CARD, Rules
+
+_FIRST_SCORE = int(S.SCORE)
+
+
+@njit
+def position_hash(s: np.ndarray, seed: int) -> int:
+    """64 bits that depend on all that a seat knows, and on nothing else.
+
+    Chance in a bot comes from here: the same position gets the same choice, in
+    whatever batch, process or order of the hand it comes.
+
+    Args:
+        s: what the seat at place 0 knows, as `recall` makes it.
+        seed: the bot's own.
+    """
+    word = engine.mix(seed)
+    for at in range(S.HISTORY_LENGTH, S.HISTORY + S.HISTORY_WORDS):
+        word = engine.mix(word ^ s[at])
+    for at in range(_FIRST_SCORE, _FIRST_SCORE + S.MAX_SEATS):
+        word = engine.mix(word ^ s[at])
+    word = engine.mix(word ^ s[S.HAND])
+    word = engine.mix(word ^ s[S.THROWN_CARDS])
+    return engine.mix(word ^ (s[S.DEALER] << 8) ^ s[S.STARTER])
+
+
+@njit
+def pick(cards: int, word: int) -> int:
+    """One card of a set, by 64 random bits."""
+    skip = ((word >> 8) & 0xFFFFFFFF) % popcount(cards)
+    while skip > 0:
+        cards &= cards - 1
+        skip -= 1
+    return lowest(cards)
+
+
+@njit
+def mask_to_set(mask: np.ndarray) -> int:
+    """An action mask, int8 ``[52]``, as a card set."""
+    cards = 0
+    for card in range(mask.shape[0]):
+        if mask[card]:
+            cards |= 1 << card
+    return cards
+
+
+@njit
+def _random_actions(
+    observations: np.ndarray,
+    masks: np.ndarray,
+    r: np.ndarray,
+    at: np.ndarray,
+    seed: int,
+    out: np.ndarray,
+) -> None:
+    s = np.zeros(S.STATE_SIZE, np.int64)
+    for b in range(observations.shape[0]):
+        recall(observations[b], r, at, s)
+        out[b] = pick(mask_to_set(masks[b]), position_hash(s, seed))
+
+
+class RandomBot(BatchBot):
+    """Lays any legal card, each as likely as the others.
+
+    Args:
+        rules: the game that it plays.
+        seed: of its chance; equal seeds make equal choices in equal positions.
+    """
+
+    name = "random"
+
+    def __init__(self, rules: Rules = SIX_CARD, seed: int = 0) -> None:
+        self.rules = rules
+        self.seed = check_seed(seed)
+        self._settings = rules.to_array()
+        self._offsets = offsets(rules)
+
+    def actions(
+        self, observations: NDArray[np.float32], masks: NDArray[np.int8]
+    ) -> NDArray[np.int64]:
+        """One card for each of many decisions, see `Bot.actions`."""
+        out = np.zeros(len(observations), np.int64)
+        rows = np.ascontiguousarray(observations, np.float32)
+        legal = np.ascontiguousarray(masks, np.int8)
+        _random_actions(rows, legal, self._settings, self._offsets, self.seed, out)
+        return out
+
+
+def check_seed(seed: Any) -> int:
+    """A bot's seed.
+
+    Raises:
+        BotError: when it is no whole number of up to 63 bits.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 1 << 63:
+        raise BotError(f"a seed is a whole number from 0, not {seed!r}")
+    return int(seed)
+
+
+def make_random(rules: Rules = SIX_CARD, seed: int = 0) -> RandomBot:
+    """The random player."""
+    return RandomBot(rules, seed)
+
+
