@@ -5,6 +5,8 @@
 29
 """
 
+from gymnasium.envs.registration import register
+
 from crib_env.cards import Card
 from crib_env.errors import (
     CribbageError,
@@ -19,6 +21,12 @@ from crib_env.scoring import pegging_score, show_score
 from crib_env.view import SeatView
 
 __version__ = "0.1.0"
+
+register(
+    id="crib_env/Cribbage-v0",
+    entry_point="crib_env.env:CribbageEnv",
+    vector_entry_point="crib_env.vector:CribbageVectorEnv",
+)
 
 __all__ = [
     "Card",

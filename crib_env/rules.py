@@ -96,6 +96,14 @@ class Rules:
         """The score that a seat pegs on."""
         return seat % 2 if self.teams else seat
 
+    def skunk(self, loser_points: int) -> int:
+        """How badly a loser with that many points has lost: 1 a skunk, 2 a double, else 0."""
+        if self.double_skunk_line is not None and loser_points < self.double_skunk_line:
+            return 2
+        if self.skunk_line is not None and loser_points < self.skunk_line:
+            return 1
+        return 0
+
     @cached_property
     def _row(self) -> NDArray[np.int64]:
         row = np.zeros(N_SETTINGS, np.int64)

@@ -409,6 +409,10 @@ class _Replay:
         later = [e.card for e in self.view.plays[self.at :] if e.seat == seat and e.card is not None]
         known = [*later, *(self.view.hand if seat == self.view.seat else ())]
         room = 31 - int(self.row[S.COUNT])
+        if room >= 10:
+            raise InvalidViewError(
+                f"seat {seat} passed on a count of {self.row[S.COUNT]}, where every card fits"
+            )
         for card in known:
             if pip(int(card)) <= room:
                 raise InvalidViewError(
@@ -470,6 +474,8 @@ class _Replay:
         seat = self.view.seat
         self.at = len(self.view.plays)
         if row[S.SERIES_LENGTH] == 0:
+            if any(self.view.earlier) and not self.view.plays:
+                row[S.TO_ACT] = seat  # who leads depends on cards that the view does not have
             return
         fits = playable(int(row[S.HAND + seat]), int(row[S.COUNT]))
         if fits and not (row[S.GONE] >> seat) & 1 and not self._shut_out(seat):

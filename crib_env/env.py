@@ -1,0 +1,223 @@
+"""`CribbageEnv`: one player's seat as a Gymnasium environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, SupportsInt
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from crib_env.cards import CARDS, N_CARDS, from_mask, text, to_mask
+from crib_env.episodes import Episodes, Opponent
+from crib_env.errors import IllegalActionError, InvalidRulesError
+from crib_env.observation import layout
+from crib_env.rendering import ansi
+from crib_env.rewards import Reward
+from crib_env.rules import Rules, get_rules
+from crib_env.view import SeatView
+
+
+def observation_space(rules: Rules) -> spaces.Box:
+    """The space of observations under some rules, float32 ``[D]``."""
+    low = np.concatenate([np.full(p.length, p.low, np.float32) for p in layout(rules)])
+    high = np.concatenate([np.full(p.length, p.high, np.float32) for p in layout(rules)])
+    return spaces.Box(low, high, dtype=np.float32)
+
+
+class CribbageEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
+    """Cribbage from one seat, against players that the environment holds.
+
+    ## Description
+
+    Each deal, every player is dealt six cards and throws two to the crib, which is
+    the dealer's. A card is turned up, the starter. The players then lay their cards
+    in turn for points (the play), and count their hands, and the dealer the crib,
+    with the starter (the show). The first at 121 wins, at once. The rules are exact
+    and can be varied, see `crib_env.rules`.
+
+    ## Action Space
+
+    ``Discrete(52)``: an action is a card, ``4 * rank + suit`` with the ace rank 0 and
+    the suits clubs, diamonds, hearts, spades. Before the starter the card goes to the
+    crib (a discard of two cards is two steps), after it to the table. Go is forced,
+    so it is never an action; with ``skip_forced`` nor is a single legal card.
+
+    Legal actions are in ``info["action_mask"]`` (from `reset` and `step`) and from
+    `action_masks`: int8 ``[52]``, 1 where legal, never all zero (all ones once the
+    episode is over), a fresh array each time. An illegal action ends the game as lost
+    with ``info["illegal_action"] = True``, or raises `IllegalActionError`.
+
+    ## Observation Space
+
+    ``Box`` float32 ``[D]``: what the seat sees, all of it and nothing else, as named
+    pieces; `crib_env.observation.layout` lists them, `split` takes them apart.
+
+    ## Rewards
+
+    ``"win"``: at the end of the game 1 or -1. ``"margin"``: points gained on the other
+    side since the last action. ``"win_probability"``: at the end of each deal, the
+    change in the chance to win. Or a callable, see `crib_env.rewards`.
+
+    ## Starting State
+
+    A shuffled deal, the first dealer by the rules. A ``"deal"`` episode starts from
+    scores drawn as real games come to them. `reset` takes ``options``: ``deck`` (the
+    first cards in the order dealt, one at a time from the dealer's left, then the
+    starter), ``dealer`` (a seat), ``scores`` (points by side). Others are ignored.
+
+    ## Episode End
+
+    Terminated when somebody reaches the target; with ``episode="deal"`` also when the
+    deal has been counted. Never truncated.
+
+    ## Information
+
+    ``action_mask`` always. After the last step also ``is_success`` (won, or in a deal
+    that does not end the game more points than the other side), ``skunk`` (0, 1, or 2 for a
+    double; given or taken), ``margin`` (points ahead), ``scores`` (points by side).
+
+    ## Arguments
+
+    Args:
+        opponent: ``"random"``, ``"easy"``, ``"medium"``, the folder of an exported
+            bundle, or an object with an ``actions`` method.
+        reward: ``"win"``, ``"margin"``, ``"win_probability"`` or a callable.
+        episode: ``"game"`` or ``"deal"``.
+        rules: a preset, fields, or `Rules`.
+        seat: the player's seat.
+        skip_forced: lay a card that is the only legal one without asking.
+        illegal_action: ``"lose"`` or ``"raise"``.
+        render_mode: ``"ansi"`` or None.
+
+    ## Version History
+
+    * v0: initial version.
+
+    >>> import gymnasium, crib_env
+    >>> env = gymnasium.make("crib_env/Cribbage-v0", opponent="medium")
+    >>> observation, info = env.reset(seed=7)
+    >>> int(info["action_mask"].sum())
+    6
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "render_fps": 1}
+
+    def __init__(
+        self,
+        opponent: str | Opponent = "medium",
+        reward: str | Reward = "win",
+        episode: Literal["game", "deal"] = "game",
+        rules: str | Rules | Mapping[str, Any] = "six-card",
+        seat: int = 0,
+        skip_forced: bool = True,
+        illegal_action: Literal["lose", "raise"] = "lose",
+        render_mode: str | None = None,
+    ) -> None:
+        if illegal_action not in ("lose", "raise"):
+            raise InvalidRulesError(f"illegal_action is lose or raise, not {illegal_action!r}")
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise InvalidRulesError(f"render_mode is ansi or None, not {render_mode!r}")
+        self.rules = get_rules(rules)
+        self.render_mode = render_mode
+        self.illegal_action = illegal_action
+        self.observation_space = observation_space(self.rules)
+        self.action_space = spaces.Discrete(N_CARDS)
+        self._episodes = Episodes(1, [opponent], reward, episode, self.rules, seat, skip_forced)
+        self._seeded = False
+        self._live = False
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        """Begin an episode.
+
+        Args:
+            seed: of this and the episodes that follow.
+            options: ``deck``, ``dealer``, ``scores``, see the class.
+
+        Returns:
+            The observation float32 ``[D]`` and the info.
+
+        Raises:
+            InvalidCardError, InvalidViewError: for options that do not fit the rules.
+        """
+        super().reset(seed=seed)
+        if seed is not None or not self._seeded:
+            self._episodes.seed(0, int(self.np_random.integers(1 << 63)))
+            self._seeded = True
+        given = options or {}
+        start = [given.get(name) for name in ("dealer", "deck", "scores")]
+        if any(value is not None for value in start):
+            self._episodes.reset_to(0, *start)
+        else:
+            self._episodes.reset(self._episodes.rows)
+        self._live = True
+        observation, mask = self._look()
+        return observation, {"action_mask": mask}
+
+    def step(
+        self, action: SupportsInt
+    ) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+        """Lay a card; the others answer.
+
+        Args:
+            action: the card's index, 0 to 51.
+
+        Returns:
+            Observation float32 ``[D]``, reward, terminated, truncated (never), info.
+
+        Raises:
+            IllegalActionError: for an illegal card, with ``illegal_action="raise"``.
+            gymnasium.error.ResetNeeded: when the episode is over.
+        """
+        if not self._live:
+            raise gymnasium.error.ResetNeeded("the episode is over: call reset first")
+        card = int(action)
+        rows = self._episodes.rows
+        legal = self._legal()
+        info: dict[str, Any] = {}
+        if 0 <= card < N_CARDS and legal >> card & 1:
+            rewards, ended = self._episodes.step(rows, np.array([card], np.int64))
+            terminated = bool(ended[0])
+        elif self.illegal_action == "raise":
+            name = str(CARDS[card]) if 0 <= card < N_CARDS else repr(card)
+            raise IllegalActionError(f"{name} is not legal now, but {text(from_mask(legal))} are")
+        else:
+            rewards, terminated = self._episodes.forfeit(rows), True
+            info["illegal_action"] = True
+        observation, info["action_mask"] = self._look()
+        if terminated:
+            self._live = False
+            info.update(self._result())
+        return observation, float(rewards[0]), terminated, False, info
+
+    def _look(self) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
+        observations, masks = self._episodes.observe(self._episodes.rows)
+        return observations[0], masks[0]
+
+    def _legal(self) -> int:
+        return to_mask(np.flatnonzero(self._look()[1]))
+
+    def _result(self) -> dict[str, Any]:
+        found = self._episodes.results(self._episodes.rows)
+        return {
+            "is_success": bool(found["is_success"][0]),
+            "skunk": int(found["skunk"][0]),
+            "margin": int(found["margin"][0]),
+            "scores": found["scores"][0],
+        }
+
+    def action_masks(self) -> NDArray[np.int8]:
+        """The legal actions, as sb3-contrib asks for them: int8 ``[52]``, 1 where legal."""
+        return self._look()[1]
+
+    def view(self) -> SeatView:
+        """What the player sees now."""
+        return SeatView.of(self._episodes.batch.states[0], self.rules, self._episodes.seat)
+
+    def render(self) -> str | None:  # type: ignore[override]
+        """The table as text, with ``render_mode="ansi"``."""
+        return ansi(self.view()) if self.render_mode == "ansi" else None

@@ -1,0 +1,223 @@
+"""`CribbageVectorEnv`: many seats at once as a Gymnasium vector environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from crib_env.cards import CARDS, N_CARDS
+from crib_env.env import CribbageEnv, observation_space
+from crib_env.episodes import Episodes, Opponent
+from crib_env.errors import IllegalActionError, InvalidRulesError
+from crib_env.rewards import Reward
+from crib_env.rules import Rules, get_rules
+
+Infos = dict[str, Any]
+
+
+class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[Any]]):
+    """A batch of `CribbageEnv`, without Python for each game.
+
+    Row ``i`` plays as ``CribbageEnv`` seeded ``seed + i`` does. Infos hold
+    ``action_mask``, int8 ``[num_envs, 52]``, and for episodes that ended what
+    `CribbageEnv` tells; with ``SAME_STEP`` that is in ``final_info`` (and the last
+    observation in ``final_obs``), as in Gymnasium's own vector environments.
+
+    Args:
+        num_envs: how many games.
+        opponent: as for `CribbageEnv`, or a sequence: row ``i`` meets number ``i``
+            modulo its length.
+        autoreset_mode: ``SAME_STEP`` (what Stable-Baselines3 needs), ``NEXT_STEP`` or
+            ``DISABLED`` (then `reset` takes ``options["reset_mask"]``, bool ``[num_envs]``).
+        reward, episode, rules, seat, skip_forced, illegal_action: as for `CribbageEnv`.
+
+    >>> import gymnasium, crib_env
+    >>> envs = gymnasium.make_vec("crib_env/Cribbage-v0", num_envs=64, opponent="easy")
+    >>> observations, infos = envs.reset(seed=0)
+    >>> infos["action_mask"].shape
+    (64, 52)
+    """
+
+    metadata: dict[str, Any] = {**CribbageEnv.metadata, "autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        opponent: str | Opponent | Sequence[str | Opponent] = "medium",
+        reward: str | Reward = "win",
+        episode: Literal["game", "deal"] = "game",
+        rules: str | Rules | Mapping[str, Any] = "six-card",
+        seat: int = 0,
+        skip_forced: bool = True,
+        illegal_action: Literal["lose", "raise"] = "lose",
+        autoreset_mode: str | AutoresetMode = AutoresetMode.SAME_STEP,
+        render_mode: str | None = None,
+    ) -> None:
+        if isinstance(num_envs, bool) or not isinstance(num_envs, int) or num_envs < 1:
+            raise InvalidRulesError(f"num_envs is a whole number from 1, not {num_envs!r}")
+        if illegal_action not in ("lose", "raise"):
+            raise InvalidRulesError(f"illegal_action is lose or raise, not {illegal_action!r}")
+        if render_mode is not None:
+            raise InvalidRulesError("a vector environment does not render")
+        self.num_envs = num_envs
+        self.rules = get_rules(rules)
+        self.render_mode = None
+        self.illegal_action = illegal_action
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
+        self.single_observation_space = observation_space(self.rules)
+        self.single_action_space = spaces.Discrete(N_CARDS)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        several = isinstance(opponent, Sequence) and not isinstance(opponent, str)
+        opponents = list(opponent) if several else [opponent]  # type: ignore[arg-type]
+        self._episodes = Episodes(num_envs, opponents, reward, episode, self.rules, seat, skip_forced)
+        self._ended = np.ones(num_envs, np.bool_)
+        self._seeded = False
+
+    @property
+    def opponents(self) -> list[Opponent]:
+        """The players of the other seats; may be replaced in place, at any time."""
+        return self._episodes.opponents
+
+    def reset(
+        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], Infos]:
+        """Begin episodes in all rows, or in those of ``options["reset_mask"]``.
+
+        Args:
+            seed: row ``i`` is seeded ``seed + i``; or one seed a row.
+            options: ``reset_mask``, bool ``[num_envs]``; others are ignored.
+
+        Returns:
+            Observations float32 ``[num_envs, D]`` and infos.
+        """
+        self._seed_rows(seed)
+        chosen = (options or {}).get("reset_mask")
+        rows = self._episodes.rows if chosen is None else np.flatnonzero(chosen)
+        self._episodes.reset(rows)
+        self._ended[rows] = False
+        observations, masks = self._episodes.observe(self._episodes.rows)
+        return observations, {"action_mask": masks, "_action_mask": np.ones(self.num_envs, bool)}
+
+    def _seed_rows(self, seed: int | list[int | None] | None) -> None:
+        if isinstance(seed, int | np.integer):
+            seeds: list[int | None] = [int(seed) + row for row in range(self.num_envs)]
+        elif seed is None:
+            if self._seeded:
+                return
+            fresh = np.random.SeedSequence().generate_state(self.num_envs, np.uint64)
+            seeds = [int(word) for word in fresh]
+        else:
+            seeds = list(seed)
+        for row, number in enumerate(seeds):
+            if number is not None:
+                random, _ = gymnasium.utils.seeding.np_random(number)
+                self._episodes.seed(row, int(random.integers(1 << 63)))
+        self._seeded = True
+
+    def step(
+        self, actions: NDArray[np.int64]
+    ) -> tuple[
+        NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], Infos
+    ]:
+        """Lay a card in every row; the others answer.
+
+        Args:
+            actions: cards by index, int64 ``[num_envs]``. With ``NEXT_STEP`` those of
+                rows that ended with the last step are ignored and those rows reset.
+
+        Returns:
+            Observations float32 ``[num_envs, D]``, rewards float64, terminated bool,
+            truncated bool (never), infos. Fresh arrays.
+
+        Raises:
+            IllegalActionError: for an illegal card, with ``illegal_action="raise"``.
+            gymnasium.error.ResetNeeded: for a row that is over and was not reset.
+        """
+        cards = np.asarray(actions, np.int64)
+        if cards.shape != (self.num_envs,):
+            raise IllegalActionError(f"there are {self.num_envs} actions to give, not {cards.shape}")
+        waiting = self._ended.copy()
+        if waiting.any() and (
+            not self._seeded or self.autoreset_mode != AutoresetMode.NEXT_STEP
+        ):
+            raise gymnasium.error.ResetNeeded("some episodes are over: call reset first")
+        rewards = np.zeros(self.num_envs, np.float64)
+        ended = np.zeros(self.num_envs, np.bool_)
+        infos: Infos = {}
+        going = np.flatnonzero(~waiting)
+        self._play(going, cards, rewards, ended, infos)
+        if waiting.any():
+            self._episodes.reset(np.flatnonzero(waiting))
+        self._ended = ended.copy()
+        observations = self._finish(ended, infos)
+        return observations, rewards, ended, np.zeros(self.num_envs, np.bool_), infos
+
+    def _play(
+        self,
+        rows: NDArray[np.int64],
+        cards: NDArray[np.int64],
+        rewards: NDArray[np.float64],
+        ended: NDArray[np.bool_],
+        infos: Infos,
+    ) -> None:
+        legal = self._episodes.legal(rows, cards[rows])
+        wrong = rows[~legal]
+        if len(wrong):
+            if self.illegal_action == "raise":
+                card = int(cards[wrong[0]])
+                name = str(CARDS[card]) if 0 <= card < N_CARDS else repr(card)
+                raise IllegalActionError(f"{name} is not legal in game {wrong[0]}")
+            rewards[wrong] = self._episodes.forfeit(wrong)
+            ended[wrong] = True
+            infos["illegal_action"] = infos["_illegal_action"] = ended.copy()
+        right = rows[legal]
+        rewards[right], ended[right] = self._episodes.step(right, cards[right])
+
+    def _finish(self, ended: NDArray[np.bool_], infos: Infos) -> NDArray[np.float32]:
+        """Observe, say how episodes ended, and reset them where that is now."""
+        episodes = self._episodes
+        observations, masks = episodes.observe(episodes.rows)
+        over = np.flatnonzero(ended)
+        if len(over):
+            result = self._results(over, ended)
+            if self.autoreset_mode == AutoresetMode.SAME_STEP:
+                final = {"action_mask": np.zeros_like(masks), "_action_mask": ended.copy()}
+                final["action_mask"][over] = masks[over]
+                for name in ("illegal_action", "_illegal_action"):
+                    if name in infos:
+                        final[name] = infos.pop(name)
+                infos["final_info"] = {**final, **result}
+                infos["final_obs"] = np.full(self.num_envs, None, dtype=object)
+                for row in over:
+                    infos["final_obs"][row] = observations[row].copy()
+                infos["_final_obs"] = infos["_final_info"] = ended.copy()
+                episodes.reset(over)
+                self._ended[over] = False
+                observations[over], masks[over] = episodes.observe(over)
+            else:
+                infos.update(result)
+        infos["action_mask"] = masks
+        infos["_action_mask"] = np.ones(self.num_envs, np.bool_)
+        return observations
+
+    def _results(self, over: NDArray[np.int64], ended: NDArray[np.bool_]) -> Infos:
+        infos: Infos = {}
+        for name, values in self._episodes.results(over).items():
+            whole = np.zeros((self.num_envs, *values.shape[1:]), values.dtype)
+            whole[over] = values
+            infos[name] = whole
+            infos[f"_{name}"] = ended.copy()
+        return infos
+
+    def action_masks(self) -> NDArray[np.int8]:
+        """The legal actions of all rows: int8 ``[num_envs, 52]``, a fresh array."""
+        return self._episodes.observe(self._episodes.rows)[1]
