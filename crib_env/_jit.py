@@ -14,19 +14,20 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
 from numba.core import event
 
+config: Any = numba.config  # its settings appear at run time
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 COMPILED_PACKAGES = ("crib_env", "crib_agents", "crib_evaluate")
 """Packages that hold ``njit`` functions: their sources name the cache folder."""
 
-_COMPILED_DATA = ("*.py", "*.csv")
-"""What is frozen into compiled code: the sources and the tables that they read."""
+_FROZEN = ("cards.py", "rules.py", "state.py", "expectation.py")
+"""Sources of constants that compiled code freezes, beside those that it is made from."""
 
 
 def _package_folders() -> list[Path]:
@@ -41,10 +42,10 @@ def _package_folders() -> list[Path]:
 def _source_digest() -> str:
     digest = hashlib.sha256()
     for folder in _package_folders():
-        for pattern in _COMPILED_DATA:
-            for path in sorted(folder.rglob(pattern)):
-                digest.update(path.name.encode())
-                digest.update(path.read_bytes())
+        for path in sorted((*folder.rglob("*.py"), *folder.rglob("*.csv"))):
+            content = path.read_bytes()
+            if b"njit" in content or path.name in _FROZEN or path.suffix == ".csv":
+                digest.update(path.name.encode() + content)
     return digest.hexdigest()[:16]
 
 
@@ -69,13 +70,12 @@ def njit(function: Function) -> Function:
 
     With ``NUMBA_DISABLE_JIT=1`` the function stays plain Python.
     """
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(CACHE_DIR)
+    before = config.CACHE_DIR
+    config.CACHE_DIR = str(CACHE_DIR)
     try:
-        compiled: Function = numba.njit(cache=True)(function)
+        return cast(Function, numba.njit(cache=True)(function))
     finally:
-        numba.config.CACHE_DIR = before
-    return compiled
+        config.CACHE_DIR = before
 
 
 class _FirstCompilation(event.Listener):
@@ -100,8 +100,8 @@ class _FirstCompilation(event.Listener):
         """Nothing to do: only the start is told."""
 
 
-if numba.config.DISABLE_JIT:
+if config.DISABLE_JIT:
     # Machine integers wrap around; NumPy's scalars do too, but warn of it.
     np.seterr(over="ignore")
 else:
-    event.register("numba:compile", _FirstCompilation())
+    event.register("numba:compile", _FirstCompilation())  # type: ignore[no-untyped-call]

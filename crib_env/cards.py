@@ -34,6 +34,7 @@ class Card(int):
     """
 
     def __new__(cls, value: str | int) -> Card:
+        """A card from its text or index."""
         index = _parse(value) if isinstance(value, str) else _checked(value)
         return super().__new__(cls, index)
 

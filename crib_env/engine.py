@@ -65,7 +65,7 @@ def mix(word: int) -> int:
     z = np.uint64(word)
     z = (z ^ (z >> np.uint64(30))) * _MIX_1
     z = (z ^ (z >> np.uint64(27))) * _MIX_2
-    return np.int64(z ^ (z >> np.uint64(31)))
+    return np.int64(z ^ (z >> np.uint64(31)))  # type: ignore[return-value]
 
 
 @njit
@@ -306,9 +306,7 @@ def history_entry(s: np.ndarray, at: int) -> int:
 def remember(s: np.ndarray, seat: int, card: int) -> None:
     """Append a card, or a go, to the history of the play."""
     at = s[S.HISTORY_LENGTH]
-    s[S.HISTORY + at // S.ENTRIES_PER_WORD] |= (seat << 6 | card) << (
-        8 * (at % S.ENTRIES_PER_WORD)
-    )
+    s[S.HISTORY + at // S.ENTRIES_PER_WORD] |= (seat << 6 | card) << (8 * (at % S.ENTRIES_PER_WORD))
     s[S.HISTORY_LENGTH] = at + 1
 
 

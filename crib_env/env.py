@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, SupportsInt
+from typing import Any, Literal, TypeAlias, cast, SupportsInt
 
 import gymnasium
 import numpy as np
@@ -18,6 +18,8 @@ from crib_env.rendering import ansi
 from crib_env.rewards import Reward
 from crib_env.rules import Rules, get_rules
 from crib_env.view import SeatView
+
+Space: TypeAlias = spaces.Space[NDArray[np.float32]]
 
 
 def observation_space(rules: Rules) -> spaces.Box:
@@ -103,7 +105,10 @@ class CribbageEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     6
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "render_fps": 1}
+    metadata: dict[str, Any] = {  # noqa: RUF012
+        "render_modes": ["ansi"],
+        "render_fps": 1,
+    }
 
     def __init__(
         self,
@@ -123,7 +128,7 @@ class CribbageEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         self.rules = get_rules(rules)
         self.render_mode = render_mode
         self.illegal_action = illegal_action
-        self.observation_space = observation_space(self.rules)
+        self.observation_space = cast(Space, observation_space(self.rules))
         self.action_space = spaces.Discrete(N_CARDS)
         self._episodes = Episodes(1, [opponent], reward, episode, self.rules, seat, skip_forced)
         self._seeded = False
@@ -218,6 +223,6 @@ class CribbageEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         """What the player sees now."""
         return SeatView.of(self._episodes.batch.states[0], self.rules, self._episodes.seat)
 
-    def render(self) -> str | None:  # type: ignore[override]
+    def render(self) -> str | None:
         """The table as text, with ``render_mode="ansi"``."""
         return ansi(self.view()) if self.render_mode == "ansi" else None

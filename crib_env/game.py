@@ -359,7 +359,9 @@ class Game:
     def __repr__(self) -> str:
         name = self.rules.to_json()
         score = "-".join(str(points) for points in self.scores)
-        lines = [f"<Game {name if isinstance(name, str) else 'own rules'}, {score}, deal {self.deal}"]
+        lines = [
+            f"<Game {name if isinstance(name, str) else 'own rules'}, {score}, deal {self.deal}"
+        ]
         if self.is_over:
             lines[0] += f", won by {'side' if self.rules.teams else 'seat'} {self.winner}"
         else:

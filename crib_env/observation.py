@@ -127,7 +127,9 @@ def _write_set(out: np.ndarray, at: int, cards: int) -> None:
 
 
 @njit
-def _write_history(s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: np.ndarray) -> None:
+def _write_history(
+    s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: np.ndarray
+) -> None:
     players = r[R.PLAYERS]
     table = players * (r[R.DEALT] - r[R.THROWN])
     laid = 0
@@ -250,10 +252,10 @@ def _read_history(row: np.ndarray, r: np.ndarray, at: np.ndarray, s: np.ndarray)
         for card in range(N_CARDS):
             value = row[at[_LAID] + who * N_CARDS + card]
             if value > 0:
-                order[int(round(value * table)) - 1] = who << 6 | card
+                order[round(value * table) - 1] = who << 6 | card
     length = 0
     for rank in range(13):
-        length += int(round(row[at[_SERIES] + rank] * 4))
+        length += round(row[at[_SERIES] + rank] * 4)
     laid = 0
     while laid < table and order[laid] >= 0:
         laid += 1
@@ -297,7 +299,7 @@ def recall(row: np.ndarray, r: np.ndarray, at: np.ndarray, s: np.ndarray) -> Non
             s[S.DEALER] = step
     sides = 2 if r[R.TEAMS] else players
     for step in range(sides):
-        s[S.SCORE + step] = int(round(row[at[_SCORES] + step] * r[R.TARGET]))
+        s[S.SCORE + step] = round(row[at[_SCORES] + step] * r[R.TARGET])
     if row[at[_PHASE]] > 0 or row[at[_PHASE] + 1] > 0:
         for step in range(players):
             s[S.HELD + step] = kept
@@ -311,6 +313,6 @@ def recall(row: np.ndarray, r: np.ndarray, at: np.ndarray, s: np.ndarray) -> Non
     _read_history(row, r, at, s)
     s[S.KEPT] = s[S.HAND] | _read_set(row, at[_LAID])
     for step in range(players):
-        s[S.HELD + step] = int(round(row[at[_HELD] + step] * 6))
+        s[S.HELD + step] = round(row[at[_HELD] + step] * 6)
         if row[at[_GONE] + step] > 0:
             s[S.GONE] |= 1 << step

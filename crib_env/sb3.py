@@ -31,7 +31,7 @@ class BridgedVecEnv(VecEnv):
             vector_env.single_action_space,
         )
 
-    def reset(self) -> NDArray[np.float32]:  # type: ignore[override]
+    def reset(self) -> NDArray[np.float32]:
         """Begin all episodes; observations float32 ``[n, D]``."""
         first = self._seeds[0]
         seeds = None if first is None else list(self._seeds)
@@ -91,9 +91,7 @@ class BridgedVecEnv(VecEnv):
         """Set an attribute of the whole batch."""
         setattr(self.vector_env, attr_name, value)
 
-    def env_is_wrapped(
-        self, wrapper_class: type[Any], indices: VecEnvIndices = None
-    ) -> list[bool]:
+    def env_is_wrapped(self, wrapper_class: type[Any], indices: VecEnvIndices = None) -> list[bool]:
         """No row is wrapped."""
         return [False for _ in self._rows(indices)]
 
@@ -118,7 +116,6 @@ def as_vec_env(vector_env: CribbageVectorEnv) -> BridgedVecEnv:
         raise InvalidRulesError(f"as_vec_env takes a CribbageVectorEnv, not {vector_env!r}")
     if unwrapped.autoreset_mode != AutoresetMode.SAME_STEP:
         raise InvalidRulesError(
-            "Stable-Baselines3 needs autoreset_mode SAME_STEP, "
-            f"not {unwrapped.autoreset_mode.name}"
+            f"Stable-Baselines3 needs autoreset_mode SAME_STEP, not {unwrapped.autoreset_mode.name}"
         )
     return BridgedVecEnv(unwrapped)

@@ -34,7 +34,7 @@ def count_fifteens(cards: int) -> int:
         card = lowest(rest)
         rest &= rest - 1
         ways += ways << np.uint64(4 * pip(card))
-    return 2 * np.int64(ways >> np.uint64(60))
+    return 2 * np.int64(ways >> np.uint64(60))  # type: ignore[return-value]
 
 
 @njit
@@ -255,7 +255,11 @@ def _combinations(
         for subset in subsets
         if sum(card.pip for card in subset) == 15
     ]
-    found += [Combination("pair", two, 2) for two in subsets if count_pairs(to_mask(two)) and len(two) == 2]
+    found += [
+        Combination("pair", two, 2)
+        for two in subsets
+        if len(two) == 2 and count_pairs(to_mask(two))
+    ]
     if runs:
         whole = [subset for subset in subsets if count_runs(to_mask(subset)) == len(subset)]
         longest = max(len(run) for run in whole)
@@ -291,5 +295,6 @@ def pegging_score(series: str | Iterable[str | int]) -> PeggingScore:
     packed = 0
     for card in cards:
         packed = packed << 4 | card.rank
-    parts = (int(part) for part in play_parts(packed, len(cards), count))
-    return PeggingScore(*parts, count=count)
+    parts = play_parts(packed, len(cards), count)
+    fifteen, thirty_one, pairs, run = (int(part) for part in parts)
+    return PeggingScore(fifteen, thirty_one, pairs, run, count)

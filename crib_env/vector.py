@@ -76,9 +76,14 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
         self.single_action_space = spaces.Discrete(N_CARDS)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        several = isinstance(opponent, Sequence) and not isinstance(opponent, str)
-        opponents = list(opponent) if several else [opponent]  # type: ignore[arg-type]
-        self._episodes = Episodes(num_envs, opponents, reward, episode, self.rules, seat, skip_forced)
+        opponents: Sequence[str | Opponent]
+        if isinstance(opponent, Sequence) and not isinstance(opponent, str):
+            opponents = opponent
+        else:
+            opponents = [opponent]
+        self._episodes = Episodes(
+            num_envs, opponents, reward, episode, self.rules, seat, skip_forced
+        )
         self._ended = np.ones(num_envs, np.bool_)
         self._seeded = False
 
@@ -144,11 +149,11 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
         """
         cards = np.asarray(actions, np.int64)
         if cards.shape != (self.num_envs,):
-            raise IllegalActionError(f"there are {self.num_envs} actions to give, not {cards.shape}")
+            raise IllegalActionError(
+                f"there are {self.num_envs} actions to give, not an array {cards.shape}"
+            )
         waiting = self._ended.copy()
-        if waiting.any() and (
-            not self._seeded or self.autoreset_mode != AutoresetMode.NEXT_STEP
-        ):
+        if waiting.any() and (not self._seeded or self.autoreset_mode != AutoresetMode.NEXT_STEP):
             raise gymnasium.error.ResetNeeded("some episodes are over: call reset first")
         rewards = np.zeros(self.num_envs, np.float64)
         ended = np.zeros(self.num_envs, np.bool_)

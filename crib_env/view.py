@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from crib_env import engine
 from crib_env import state as S
 from crib_env.bits import pip, playable
-from crib_env.cards import CARDS, Card, from_mask, parse_cards, text, to_mask
+from crib_env.cards import CARDS, FULL_DECK, Card, from_mask, parse_cards, text, to_mask
 from crib_env.errors import CribbageError, InvalidViewError
-from crib_env.rules import SIX_CARD, Rules, get_rules
+from crib_env.rules import FIRST_AFTER_GO, SIX_CARD, Rules, get_rules
 
 
 class Laid(NamedTuple):
@@ -334,7 +334,8 @@ class _Replay:
         if self.view.earlier:
             for seat in range(players):
                 self.row[S.HELD + seat] -= self.view.earlier[seat]
-        for self.at, entry in enumerate(self.view.plays):
+        for at, entry in enumerate(self.view.plays):
+            self.at = at
             if entry.card is None:
                 self._go(entry.seat)
             else:
@@ -354,7 +355,7 @@ class _Replay:
         if row[S.SERIES_LENGTH]:
             if (row[S.GONE] >> seat) & 1:
                 raise InvalidViewError(f"seat {seat} said go but then lays {card} on that series")
-            self.pass_to(seat)
+            self._take_turn(seat)
         elif seat != row[S.TO_ACT] and not (self.view.earlier and self.at == 0):
             raise InvalidViewError(f"seat {seat} leads {card}, but seat {row[S.TO_ACT]} leads")
         engine.add_to_series(row, seat, int(card))
@@ -379,10 +380,10 @@ class _Replay:
         if seat == row[S.LAST]:
             self._close(f"seat {seat} says go on a count of {row[S.COUNT]}")
             return
-        self.pass_to(seat)
+        self._pass_to(seat)
         self._say_go(seat)
 
-    def pass_to(self, seat: int) -> None:
+    def _pass_to(self, seat: int) -> None:
         """Every seat between the last card and ``seat`` must have said go."""
         row = self.row
         players = self.rules.players
@@ -390,15 +391,26 @@ class _Replay:
         while (row[S.LAST] + step) % players != seat:
             self._must_go((int(row[S.LAST]) + step) % players)
             step += 1
-        if self.settings[engine.R.FIRST_AFTER_GO] and row[S.GONE]:
-            row[S.SOLO] = seat
         row[S.TO_ACT] = seat
+
+    def _take_turn(self, seat: int) -> None:
+        """The seat lays the next card, and after a go alone where the rules say so."""
+        self._pass_to(seat)
+        if self.settings[FIRST_AFTER_GO] and self.row[S.GONE]:
+            self.row[S.SOLO] = seat
 
     def _must_go(self, seat: int) -> None:
         row = self.row
         shut_out = row[S.SOLO] >= 0 and row[S.SOLO] != seat
         if row[S.HELD + seat] > 0 and not (row[S.GONE] >> seat) & 1 and not shut_out:
+            self._check_room(seat)
             self._say_go(seat)
+
+    def _check_room(self, seat: int) -> None:
+        """No go is inferred where every card fits. One that the view tells of is believed."""
+        count = int(self.row[S.COUNT])
+        if playable(FULL_DECK, count) == FULL_DECK:
+            raise InvalidViewError(f"seat {seat} cannot have passed on a count of {count}")
 
     def _say_go(self, seat: int) -> None:
         self._check_stuck(seat)
@@ -406,13 +418,11 @@ class _Replay:
 
     def _check_stuck(self, seat: int) -> None:
         """A seat that passes may not hold a card that fits, as far as the view tells."""
-        later = [e.card for e in self.view.plays[self.at :] if e.seat == seat and e.card is not None]
+        later = [
+            e.card for e in self.view.plays[self.at :] if e.seat == seat and e.card is not None
+        ]
         known = [*later, *(self.view.hand if seat == self.view.seat else ())]
         room = 31 - int(self.row[S.COUNT])
-        if room >= 10:
-            raise InvalidViewError(
-                f"seat {seat} passed on a count of {self.row[S.COUNT]}, where every card fits"
-            )
         for card in known:
             if pip(int(card)) <= room:
                 raise InvalidViewError(
@@ -479,8 +489,10 @@ class _Replay:
             return
         fits = playable(int(row[S.HAND + seat]), int(row[S.COUNT]))
         if fits and not (row[S.GONE] >> seat) & 1 and not self._shut_out(seat):
-            self.pass_to(seat)
+            self._take_turn(seat)
         elif (row[S.GONE] >> seat) & 1 and engine.next_leader(row, self.settings) == seat:
+            if row[S.HELD + row[S.LAST]] > 0:
+                self._check_room(int(row[S.LAST]))
             self._close("it is your turn")
 
 

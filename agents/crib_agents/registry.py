@@ -57,4 +57,6 @@ def make_bot(
         return load_bundle(path, rules=wanted, seed=seed, **options)
     if path.exists():
         raise BotError(f"{name} is a file; a trained player is the folder that `crib export` makes")
-    raise BotError(f"no bot {str(name)!r}: there are {', '.join(bot_names())}, or a bundle's folder")
+    raise BotError(
+        f"no bot {str(name)!r}: there are {', '.join(bot_names())}, or a bundle's folder"
+    )

@@ -115,5 +115,3 @@ def check_seed(seed: Any) -> int:
 def make_random(rules: Rules = SIX_CARD, seed: int = 0) -> RandomBot:
     """The random player."""
     return RandomBot(rules, seed)
-
-
