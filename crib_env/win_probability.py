@@ -22,7 +22,10 @@ TABLE_FILE = DATA / "win_probability.npz"
 @lru_cache(maxsize=1)
 def _tables() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     with np.load(TABLE_FILE) as tables:
-        return tables["chances"].astype(np.float64), tables["deal_starts"].astype(np.float64)
+        dealing = tables["chances"][1].astype(np.float64)
+        # One side's chance is exactly what the other's leaves: rewards sum to nothing.
+        chances = np.stack([1.0 - dealing.T, dealing])
+        return chances, tables["deal_starts"].astype(np.float64)
 
 
 def supports(rules: Rules) -> bool:

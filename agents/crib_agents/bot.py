@@ -37,7 +37,7 @@ class Bot(Protocol):
     name: str
 
     def discard(self, view: SeatView) -> tuple[Card, ...]:
-        """All the cards to throw: two, or one where one is thrown."""
+        """All the cards to throw: two, or one where one is thrown; none is thrown yet."""
         ...
 
     def play(self, view: SeatView) -> Card:
@@ -150,5 +150,10 @@ class ViewBot(_Named, ABC):
         chosen = np.zeros(len(observations), np.int64)
         for at, observation in enumerate(observations):
             view = decode(observation, self.rules)
-            chosen[at] = min(self.discard(view)) if view.phase == "discard" else self.play(view)
+            chosen[at] = self._throw_next(view) if view.phase == "discard" else self.play(view)
         return chosen
+
+    def _throw_next(self, view: SeatView) -> Card:
+        """The next card of a discard: it is always asked for whole, with all cards in hand."""
+        whole = replace(view, hand=tuple(sorted((*view.hand, *view.discards))), discards=())
+        return min(card for card in self.discard(whole) if card not in view.discards)

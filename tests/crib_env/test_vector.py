@@ -1,0 +1,121 @@
+"""The vector environment against a loop of single ones, bit for bit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+from crib_agents import make_bot
+from crib_env.errors import IllegalActionError, InvalidRulesError
+from crib_env.vector import CribbageVectorEnv
+
+ID = "crib_env/Cribbage-v0"
+ROWS = 12
+
+
+def same(ours: Any, theirs: Any, where: str = "info") -> None:
+    """Equal infos: keys, types, values, and object arrays item by item."""
+    if isinstance(ours, dict):
+        assert set(ours) == set(theirs), where
+        for name in ours:
+            same(ours[name], theirs[name], f"{where}.{name}")
+    elif ours.dtype == object:
+        for one, two in zip(ours, theirs, strict=True):
+            assert (one is None) == (two is None), where
+            assert one is None or np.array_equal(one, two), where
+    else:
+        assert ours.dtype == theirs.dtype, where
+        assert np.array_equal(ours, theirs), where
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+@pytest.mark.parametrize("episode", ["game", "deal"])
+@pytest.mark.parametrize("reward", ["win", "margin", "win_probability"])
+def test_equals_single_environments(mode: AutoresetMode, episode: str, reward: str) -> None:
+    arguments: dict[str, Any] = {"episode": episode, "reward": reward, "opponent": "easy"}
+    ours = gymnasium.make_vec(ID, num_envs=ROWS, autoreset_mode=mode, **arguments)
+    theirs = SyncVectorEnv(
+        [lambda: gymnasium.make(ID, disable_env_checker=True, **arguments) for _ in range(ROWS)],
+        autoreset_mode=mode,
+    )
+    choices = np.random.default_rng(0)
+    observations, infos = ours.reset(seed=5)
+    expected, expected_infos = theirs.reset(seed=5)
+    ended = 0
+    for step in range(160):
+        assert np.array_equal(observations, expected)
+        same(infos, expected_infos)
+        masks = infos["action_mask"]
+        actions = np.array([choices.choice(np.flatnonzero(mask)) for mask in masks])
+        if step % 40 == 39:  # an illegal one now and then
+            actions[3] = next((card for card in range(52) if not masks[3][card]), 0)
+        observations, *outcome, infos = ours.step(actions)
+        expected, *wanted, expected_infos = theirs.step(actions)
+        for one, two in zip(outcome, wanted, strict=True):
+            assert one.dtype == two.dtype
+            assert np.array_equal(one, two)
+        over = outcome[1]
+        ended += int(over.sum())
+        if mode == AutoresetMode.DISABLED and over.any():
+            same(infos, expected_infos)
+            observations, _ = ours.reset(options={"reset_mask": over})
+            expected, _ = theirs.reset(options={"reset_mask": over})
+            infos = {"action_mask": ours.action_masks()}  # type: ignore[attr-defined]
+            rows = [env.unwrapped.action_masks() for env in theirs.envs]  # type: ignore[attr-defined]
+            expected_infos = {"action_mask": np.stack(rows)}
+    assert ended > ROWS
+
+
+def test_metadata_names_the_mode() -> None:
+    envs = gymnasium.make_vec(ID, num_envs=2)
+    assert envs.metadata["autoreset_mode"] == AutoresetMode.SAME_STEP
+    assert envs.observation_space.shape[0] == 2  # type: ignore[index]
+    observations, _ = envs.reset(seed=0)
+    assert observations in envs.observation_space
+
+
+def test_rows_meet_their_own_opponents() -> None:
+    class Counter:
+        def __init__(self) -> None:
+            self.seen = 0
+
+        def actions(self, observations: Any, masks: Any) -> Any:
+            self.seen += len(masks)
+            return np.argmax(masks, axis=1)
+
+    counters = [Counter(), Counter(), Counter()]
+    envs = CribbageVectorEnv(4, opponent=counters, episode="deal")
+    _, infos = envs.reset(seed=0)
+    for _ in range(50):
+        _, _, _, _, infos = envs.step(np.argmax(infos["action_mask"], axis=1))
+    assert counters[0].seen > 1.5 * counters[1].seen > 0
+    envs.opponents[1] = make_bot("random")
+    before = counters[1].seen
+    envs.step(np.argmax(infos["action_mask"], axis=1))
+    assert counters[1].seen == before
+
+
+def test_mistakes_are_named() -> None:
+    with pytest.raises(InvalidRulesError, match="whole number from 1"):
+        CribbageVectorEnv(0)
+    envs = CribbageVectorEnv(2, illegal_action="raise")
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        envs.step(np.zeros(2, np.int64))
+    _, infos = envs.reset(seed=0)
+    with pytest.raises(IllegalActionError, match="2 actions"):
+        envs.step(np.zeros(3, np.int64))
+    wrong = np.argmin(infos["action_mask"], axis=1)
+    with pytest.raises(IllegalActionError, match="is not legal in game 0"):
+        envs.step(wrong)
+
+
+def test_same_seed_same_games_and_later_resets_go_on() -> None:
+    one, two = CribbageVectorEnv(8), CribbageVectorEnv(8)
+    assert np.array_equal(one.reset(seed=3)[0], two.reset(seed=3)[0])
+    assert np.array_equal(one.reset()[0], two.reset()[0])
+    assert not np.array_equal(one.reset()[0], one.reset(seed=3)[0])
+    assert not np.array_equal(CribbageVectorEnv(8).reset()[0], CribbageVectorEnv(8).reset()[0])
