@@ -328,9 +328,9 @@ def test_rewards_follow_the_player_when_one_lays_twice() -> None:
         def play(self, view: SeatView) -> Card:
             return next(card for card in parse_cards("8C AD QH 6S") if card in view.legal())
 
-    env = CribbageEnv(opponent=Dealer(), reward="margin", skip_forced=False)
+    env = CribbageEnv(opponent=Dealer(), reward="margin", episode="deal", skip_forced=False)
     deck = "TC 8C 7D AD AH QH AS 6S KD 9D KS 9S 3D"
-    env.reset(options={"deck": deck, "dealer": 1})
+    env.reset(options={"deck": deck, "dealer": 1, "scores": [0, 0]})
     rewards = [env.step(int(Card(card)))[1] for card in ("KD", "KS", "TC", "7D", "AH", "AS")]
     # 2 for the pair, then 6 for the pair royal and 1 for the go, less the dealer's last card
     # (1), hand (2) and crib (4), and pone's own hand of 4.
