@@ -1,0 +1,518 @@
+"""The wire protocol in the same process: `Session.handle` and nothing else."""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crib_agents import BotError, bot_names
+from crib_agents.serve.messages import MAX_LINE, Code
+from crib_agents.serve.protocol import Session
+from crib_env import Card, Game, InvalidRulesError, Rules, SeatView, __version__
+from crib_env.state import EventKind
+from tests.crib_agents.wire import LowestCard, Transcript, act, ask, transcripts
+
+THROW = {"seat": 0, "dealer": 0, "hand": ["5H", "JC", "2S", "9D", "KH", "AS"]}
+STANDARD = {"scores": [0, 0], "rules": "six-card"}
+CODES = {value for name, value in vars(Code).items() if name.isupper()}
+
+
+@pytest.mark.parametrize("path", transcripts(), ids=lambda path: path.stem)
+def test_transcript(path: Path) -> None:
+    transcript = Transcript.read(path)
+    session = Session(transcript.bot, transcript.rules)
+    got = [session.handle(line) for line in transcript.lines]
+    assert transcript.compare(got) == []
+    codes = [
+        json.loads(answer).get("error", {}).get("code", "bad-json") for answer in got if answer
+    ]
+    assert set(codes) <= CODES
+
+
+def test_bytes_and_text_are_the_same() -> None:
+    session = Session("random")
+    assert session.handle(b'\xef\xbb\xbf {"type":"ping"}\r\n') == '{"pong":true}'
+    assert session.handle('{"type":"ping"}\n') == '{"pong":true}'
+    assert session.handle("\n") is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"type":"ping","id":"\xff"}',
+        b"\x00\xff\xfe",
+        '{"type":"ping","id":"\ud800"}',
+        '{"type":"ping","id":"\\ud800"}',
+        b'{"type":"ping","id":' + b"[" * 20_000 + b"]" * 20_000 + b"}",
+        b'{"type":"act","view":' + b'{"rules":' * 5_000 + b"1" + b"}" * 5_000 + b"}",
+        b'{"type":"act","view":{"seat":Infinity}}',
+        b'{"type":"ping","x":-}',
+        b'{"type":"ping"',
+    ],
+)
+def test_what_is_no_json(line: str | bytes) -> None:
+    session = Session("random")
+    assert ask(session, line)["error"]["code"] == "bad-json"
+    assert ask(session, {"type": "ping"}) == {"pong": True}
+
+
+def test_endless_numbers_are_refused() -> None:
+    session = Session("random")
+    digits = "9" * 6_000
+    for field in ("seat", "dealer"):
+        view = json.dumps({**THROW, field: 0}).replace(f'"{field}": 0', f'"{field}": {digits}')
+        error = ask(session, f'{{"type":"act","view":{view}}}')["error"]
+        assert error["code"] in ("bad-json", "invalid-view")
+        assert len(error["message"]) < 400
+    answer = session.handle(f'{{"type":"ping","id":{digits}}}')
+    assert answer == f'{{"id":{digits},"pong":true}}'
+
+
+def test_a_line_may_not_be_endless() -> None:
+    session = Session("random")
+    fits = b'{"type":"ping","x":"' + b"x" * (MAX_LINE - 22) + b'"}'
+    assert len(fits) == MAX_LINE
+    assert ask(session, fits + b"\n") == {"pong": True}
+    assert ask(session, fits.replace(b"xx", b"xxx", 1))["error"]["code"] == "too-long"
+
+
+@pytest.mark.parametrize("written", ["0", "-1", "1.0", "1e400", "1E+2", '"a\\nb"', "true", "null"])
+def test_an_id_comes_back_as_it_was_written(written: str) -> None:
+    answer = Session("random").handle(f'{{"id" : {written} , "type":"ping"}}')
+    assert answer == f'{{"id":{written},"pong":true}}'
+
+
+def test_an_error_quotes_little_of_a_long_line() -> None:
+    card = "5H" * 9_000
+    error = act(Session("random"), {**THROW, "hand": [card]})["error"]
+    assert error["code"] == "invalid-card"
+    assert len(error["message"]) <= 300
+
+
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+_field = st.sampled_from(
+    ["seat", "dealer", "hand", "scores", "discards", "starter", "plays", "series", "earlier"]
+    + ["target", "rules", "players"]
+)
+_cards = st.lists(st.sampled_from([str(Card(i)) for i in range(52)] + ["go", "1X"]), max_size=7)
+_plays = st.lists(
+    st.tuples(st.integers(-1, 3), st.sampled_from(["5H", "KD", "go", "AS"])), max_size=5
+)
+_value = _json | _cards | _plays | st.integers(-1, 4) | st.sampled_from(["six-card", "5H"])
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.binary(max_size=60) | st.text(max_size=60))
+def test_any_line_gets_one_line(line: str | bytes) -> None:
+    answer = Session("random").handle(line)
+    if answer is not None:
+        assert json.loads(answer)["error"]["code"] in CODES
+
+
+@settings(max_examples=1500, deadline=None)
+@given(
+    st.sampled_from(["hello", "act", "act", "act", "set", "ping", "dance"]),
+    st.dictionaries(_field, _value, max_size=5),
+    st.booleans(),
+    st.dictionaries(st.text(max_size=6) | st.just("level"), _json, max_size=2),
+)
+def test_any_message_gets_an_answer_or_a_plain_error(
+    kind: str, changes: dict[str, Any], explain: bool, options: dict[str, Any]
+) -> None:
+    session = Session(LowestCard())
+    message = {
+        "id": 1,
+        "type": kind,
+        "view": {**THROW, **changes},
+        "explain": explain,
+        "options": options,
+    }
+    answer = session.handle(json.dumps(message))
+    assert answer is not None
+    assert "\n" not in answer
+    parsed = json.loads(answer, parse_constant=lambda name: pytest.fail(f"{name} in an answer"))
+    if "error" in parsed:
+        assert parsed["error"]["code"] in CODES - {"internal"}, parsed
+    assert ask(session, {"type": "ping"}) == {"pong": True}
+
+
+def test_hello() -> None:
+    answer = ask(Session("medium"), {"type": "hello", "id": 1, "client": "ignored"})
+    assert answer["id"] == 1
+    assert answer["name"] == "medium"
+    assert answer["version"] == __version__
+    assert answer["protocol"] == 1
+    assert answer["bots"] == list(bot_names())
+    assert answer["options"]["level"] == "medium"
+
+
+def test_quit_ends_it() -> None:
+    session = Session("random")
+    assert not session.done
+    assert ask(session, {"type": "quit", "id": "q"}) == {"id": "q", "bye": True}
+    assert session.done
+    assert session.handle('{"type":"ping"}') is None
+
+
+def test_there_is_no_such_bot_or_game() -> None:
+    with pytest.raises(BotError, match="no bot 'kasparov'"):
+        Session("kasparov")
+    with pytest.raises(InvalidRulesError, match="no rules named 'whist'"):
+        Session("random", "whist")
+
+
+# What is missing.
+
+
+@pytest.mark.parametrize(
+    ("changes", "assumed"),
+    [
+        (STANDARD, None),
+        ({"rules": "six-card"}, ["scores"]),
+        ({"scores": [3, 4]}, ["target", "rules", "players"]),
+        ({"scores": [3, 4], "target": 121}, ["rules", "players"]),
+        ({"scores": [3, 4], "target": 121, "players": 2}, ["rules"]),
+        ({"scores": None, "rules": None, "plays": [], "discards": []}, ["scores", "target", "rules", "players"]),
+    ],
+)  # fmt: skip
+def test_assumed_at_the_discard(changes: dict[str, Any], assumed: list[str] | None) -> None:
+    answer = act(Session("medium"), {**THROW, **changes})
+    assert len(answer["discard"]) == 2
+    assert answer.get("assumed") == assumed
+
+
+@pytest.mark.parametrize(
+    ("changes", "assumed"),
+    [
+        ({"starter": "4D", "discards": ["2S", "2D"], "plays": [[1, "7C"]]}, None),
+        ({"discards": ["2S", "2D"], "plays": [[1, "7C"]]}, ["starter"]),
+        ({"starter": "4D", "plays": [[1, "7C"]]}, ["discards"]),
+        ({"starter": "4D", "series": ["7C"]}, ["discards", "plays"]),
+        ({"plays": [[1, "7C"]]}, ["discards", "starter"]),
+        ({"dealer": 1}, ["discards", "starter", "plays"]),
+        ({"dealer": 1, "starter": "4D", "discards": ["2S", "2D"], "plays": []}, None),
+        ({"dealer": 1, "starter": "4D", "discards": ["2S", "2D"]}, ["plays"]),
+    ],
+)  # fmt: skip
+def test_assumed_in_the_play(changes: dict[str, Any], assumed: list[str] | None) -> None:
+    view = {"seat": 0, "dealer": 0, "hand": ["5H", "JC", "9D", "KH"], **STANDARD, **changes}
+    answer = act(Session("medium"), view)
+    assert answer["play"] in view["hand"]
+    assert answer.get("assumed") == assumed
+
+
+def test_the_bot_plays_the_game_that_the_view_names() -> None:
+    seen: list[Rules] = []
+
+    class Notes(LowestCard):
+        def discard(self, view: SeatView) -> tuple[Card, ...]:
+            seen.append(view.rules)
+            return super().discard(view)
+
+    standard = Rules(target=100)
+    session = Session(Notes(), standard)
+    session._players._ready = {rules: Notes() for rules in [standard, *_games()]}
+    for view in ({}, {"target": 61}, {"target": 91}, {"target": 92}, {"rules": "six-card"}):
+        assert "discard" in act(session, {**THROW, **view}), view
+    assert [rules.target for rules in seen] == [100, 61, 91, 92, 121]
+    assert [rules.skunk_line for rules in seen] == [91, None, None, 91, 91]
+    assert [rules.double_skunk_line for rules in seen] == [61, None, None, 61, 61]
+
+
+def _games() -> list[Rules]:
+    none = {"skunk_line": None, "double_skunk_line": None}
+    return [Rules(target=61, **none), Rules(target=91, **none), Rules(target=92), Rules()]
+
+
+def test_a_bot_is_made_for_each_game_that_is_asked_for() -> None:
+    session = Session("medium")
+    for target in range(30, 60):
+        answer = act(session, {**THROW, "scores": [target - 1, 0], "target": target})
+        assert len(answer["discard"]) == 2
+    five = {"dealt": 5, "thrown": 1, "target": 61, "skunk_line": None, "double_skunk_line": None}
+    answer = act(session, {**THROW, "hand": THROW["hand"][:5], "rules": five})  # type: ignore[index]
+    assert len(answer["discard"]) == 1
+    assert len(session._players._ready) < 12
+
+
+def test_a_bot_that_was_handed_in_plays_its_own_game_only() -> None:
+    error = act(Session(LowestCard()), {**THROW, "target": 61})["error"]
+    assert error["code"] == "invalid-rules"
+
+
+# The discard.
+
+
+def test_one_card_thrown_already() -> None:
+    view = {**THROW, **STANDARD, "hand": ["5H", "JC", "2S", "9D", "KH"], "discards": ["AS"]}
+    for name in bot_names():
+        (card,) = act(Session(name), view)["discard"]
+        assert card in view["hand"]
+
+
+def test_the_answer_does_not_depend_on_the_order_of_the_hand() -> None:
+    for name in bot_names():
+        session = Session(name)
+        hand = list(THROW["hand"])  # type: ignore[call-overload]
+        answers = {
+            json.dumps(act(session, {**THROW, "hand": hand[k:] + hand[:k]})) for k in range(6)
+        }
+        assert len(answers) == 1
+
+
+# Whole games through the wire.
+
+
+def _decisions(seed: int) -> list[tuple[Game, int]]:
+    """Every state of a random game in which somebody decides."""
+    game = Game(seed=seed)
+    states = []
+    while not game.is_over:
+        states.append((game.copy(), game.to_act))
+        legal = game.legal_actions()
+        game.apply(legal[(seed * 31 + len(states) * 17) % len(legal)])
+    return states
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_decision_of_a_game(seed: int) -> None:
+    sessions = [Session(name) for name in bot_names()]
+    for game, seat in _decisions(seed):
+        view = {**game.view(seat).to_json(), "rules": "six-card"}
+        for session in sessions:
+            answer = act(session, view)
+            assert "assumed" not in answer
+            cards = answer["discard"] if game.phase == "discard" else [answer["play"]]
+            assert {Card(card) for card in cards} <= set(game.legal_actions())
+
+
+def _before_each_go(game: Game) -> list[tuple[int, list[list[Any]]]]:
+    """Each go of the last move, and the play until then, as a front end knows it."""
+    events = game.last_events
+    gone = [event for event in events if event.kind == EventKind.GO]
+    history = [entry.to_json() for entry in game.view(0).plays]
+    found = []
+    for go in gone:
+        place = max(at for at, entry in enumerate(history) if entry == [go.seat, "go"])
+        found.append((go.seat, history[:place]))
+    return found
+
+
+def test_a_go_is_answered_where_the_rules_have_one() -> None:
+    session = Session("random")
+    asked = 0
+    for seed in range(12):
+        game = Game(seed=seed)
+        while not game.is_over:
+            held = [game.hand(seat) for seat in (0, 1)]
+            before = [game.view(seat) for seat in (0, 1)]
+            mover, card = game.to_act, game.legal_actions()[0]
+            deal = game.deal
+            game.apply(card)
+            if game.deal != deal or game.is_over:
+                continue
+            for seat, plays in _before_each_go(game):
+                hand = [str(c) for c in held[seat] if not (seat == mover and c == card)]
+                view = {**before[seat].to_json(), "hand": hand, "plays": plays}
+                view["starter"] = str(game.starter)
+                assert act(session, view).get("go") is True, view
+                asked += 1
+    assert asked > 100
+
+
+def test_who_is_not_to_act_is_told_so() -> None:
+    session = Session("random")
+    told = 0
+    for game, seat in _decisions(5):
+        view = game.view(1 - seat)
+        if view.phase != "play" or not view.hand:
+            continue
+        answer = act(session, view.to_json())
+        # Only a count above 21 leaves room for a go that the view does not tell of.
+        if view.count <= 21:
+            assert answer["error"]["code"] == "not-your-turn", view
+            told += 1
+        elif "error" not in answer:
+            assert "go" in answer or Card(answer["play"]) in view.hand
+    assert told > 50
+
+
+# Front ends that know the current series only.
+
+
+def _series(view: SeatView) -> list[list[Any]]:
+    """What was laid since the count was last nothing, goes with it."""
+    length = len(view.series)
+    entries = [entry.to_json() for entry in view.plays]
+    if length == 0:
+        return []
+    starts = [at for at, entry in enumerate(view.plays) if entry.card is not None]
+    return entries[starts[-length] :]
+
+
+@pytest.mark.parametrize("owners", [True, False])
+def test_the_series_alone_is_enough(owners: bool) -> None:
+    guessed = right = 0
+    for seed in range(8):
+        for game, seat in _decisions(seed):
+            view = game.view(seat)
+            if view.phase != "play":
+                continue
+            seen: list[SeatView] = []
+
+            class Notes(LowestCard):
+                def play(self, view: SeatView, seen: list[SeatView] = seen) -> Card:
+                    seen.append(view)
+                    return super().play(view)
+
+            pairs = _series(view)
+            message = {**view.to_json(), "rules": "six-card"}
+            del message["plays"]
+            message["series"] = pairs if owners else [card for _, card in pairs]
+            answer = act(Session(Notes()), message)
+            assert answer.get("assumed") == ["plays"], (message, answer)
+            (found,) = seen
+            assert (found.count, found.series) == (view.count, view.series)
+            assert found.legal() == view.legal()
+            assert [entry.to_json() for entry in found.plays] == pairs
+            assert found.held[seat] == view.held[seat]
+            guessed += 1
+            right += found.held == view.held
+    assert guessed > 400
+    assert right / guessed > 0.8  # what the other holds is not told: mostly it follows
+
+
+def test_how_much_was_laid_before_can_be_told() -> None:
+    view = {"seat": 0, "dealer": 0, "hand": ["5H", "JC"], "series": [], "earlier": [2, 4]}
+    assert act(Session("random"), view)["play"] in view["hand"]  # type: ignore[operator]
+    error = act(Session("random"), {**view, "earlier": [1, 4]})["error"]
+    assert error["code"] == "invalid-view"
+
+
+def test_the_other_has_laid_all_its_cards() -> None:
+    """Two cards of ours in a row on a low count: the other cannot have one left."""
+    view = {"seat": 0, "dealer": 0, "hand": ["5H", "JC"], "series": [[0, "4C"]], **STANDARD}
+    answer = act(Session("random"), view)
+    assert answer["play"] in view["hand"]  # type: ignore[operator]
+
+
+# Bots that go wrong.
+
+
+class _Broken(LowestCard):
+    name = "broken"
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def play(self, view: SeatView) -> Card:
+        return self._go()
+
+    def discard(self, view: SeatView) -> tuple[Card, ...]:
+        return self._go()
+
+    def _go(self) -> Any:
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [None, 7, Card("5C"), "XX", [], ["5H"], [Card("5H")] * 2, [Card("5H"), Card("3D")], ["5H", "JC", "2S"]],
+)  # fmt: skip
+def test_an_illegal_answer_of_a_bot_is_an_error(answer: Any) -> None:
+    session = Session(_Broken(answer))
+    play = {**THROW, "dealer": 1, "hand": ["JC", "2S", "9D", "KH"]}
+    for view in (THROW, play):
+        got = act(session, view, id=1)
+        assert got["id"] == 1
+        assert got["error"]["code"] == "internal"
+    assert ask(session, {"type": "ping"}) == {"pong": True}
+
+
+@pytest.mark.parametrize(
+    "error", [ZeroDivisionError("by\nzero"), RecursionError(), ValueError("x" * 10_000), MemoryError()]
+)  # fmt: skip
+def test_a_bot_that_fails_is_an_error(error: Exception, caplog: pytest.LogCaptureFixture) -> None:
+    session = Session(_Broken(error))
+    with caplog.at_level(logging.ERROR):
+        got = act(session, THROW, id="x")
+    assert got["id"] == "x"
+    assert got["error"]["code"] == "internal"
+    assert type(error).__name__ in got["error"]["message"]
+    assert len(got["error"]["message"]) <= 300
+    assert "Traceback" in caplog.text
+    assert ask(session, {"type": "ping"}) == {"pong": True}
+
+
+def test_options_that_are_no_json_are_told_all_the_same() -> None:
+    class Odd(LowestCard):
+        def options(self) -> dict[str, Any]:
+            return {"path": Path("a/b"), "depth": math.inf}
+
+    options = ask(Session(Odd()), {"type": "hello"})["options"]
+    assert options == {"level": "lowest", "path": str(Path("a/b")), "depth": None}
+
+
+# Options.
+
+
+def test_setting_is_all_or_nothing() -> None:
+    session = Session("easy")
+    before = ask(session, {"type": "hello"})["options"]
+    for options in ({"errs": 0.5, "depth": 1}, {"level": "medium", "errs": 9}, {"level": "x"}):
+        assert "error" in ask(session, {"type": "set", "options": options})
+        assert ask(session, {"type": "hello"})["options"] == before
+    after = ask(session, {"type": "set", "options": {"errs": 0.5}})["options"]
+    assert after == {**before, "errs": 0.5}
+    changed = ask(session, {"type": "set", "options": {"level": "medium", "seed": 9}})["options"]
+    assert (changed["level"], changed["seed"]) == ("medium", 9)
+    assert ask(session, {"type": "hello"})["name"] == "medium"
+
+
+def test_options_hold_for_every_game() -> None:
+    """Medium that errs always is as random as can be, in any game; with its seed it can be told."""
+    session = Session("medium")
+    plain = [act(session, {**THROW, "target": target})["discard"] for target in range(40, 60)]
+    ask(session, {"type": "set", "options": {"errs": 1.0}})
+    erring = [act(session, {**THROW, "target": target})["discard"] for target in range(40, 60)]
+    assert sum(a != b for a, b in zip(plain, erring, strict=True)) > 10
+
+
+def test_a_bot_without_options() -> None:
+    class Bare:
+        name = "bare"
+
+        def discard(self, view: SeatView) -> tuple[Card, ...]:
+            return view.hand[:2]
+
+        def play(self, view: SeatView) -> Card:
+            return view.legal()[0]
+
+        def actions(self, observations: Any, masks: Any) -> Any:
+            raise NotImplementedError
+
+    session = Session(Bare())
+    assert ask(session, {"type": "hello"})["options"] == {"level": "bare"}
+    assert act(session, THROW)["discard"] == ["AS", "2S"]
+    error = ask(session, {"type": "set", "options": {"depth": 3}})["error"]
+    assert error["code"] == "unknown-option"
+    assert ask(session, {"type": "set", "options": {"level": "easy"}})["options"]["level"] == "easy"
+    assert ask(session, {"type": "hello"})["name"] == "easy"
+    assert ask(session, {"type": "set", "options": {"level": "bare"}})["options"] == {
+        "level": "bare"
+    }
