@@ -16,6 +16,7 @@ from crib_env.errors import (
     InvalidViewError,
 )
 from crib_env.game import Event, Game
+from crib_env.match import Match
 from crib_env.rules import Rules, get_rules
 from crib_env.scoring import pegging_score, show_score
 from crib_env.view import SeatView
@@ -37,6 +38,7 @@ __all__ = [
     "InvalidCardError",
     "InvalidRulesError",
     "InvalidViewError",
+    "Match",
     "Rules",
     "SeatView",
     "get_rules",

@@ -24,11 +24,14 @@ from crib_env.bits import lowest, pip, playable
 from crib_env.cards import JACK, N_CARDS
 from crib_env.scoring import play_parts, show_points
 
+MOST_POINTS = 29
+"""No hand or crib is worth more."""
 NO_EVENTS = np.zeros((0, S.EVENT_WIDTH), np.int64)
 
 # Enumerations become plain integers: that is what the compiler freezes.
 _DISCARD = int(S.Phase.DISCARD)
 _PLAY = int(S.Phase.PLAY)
+_COUNT = int(S.Phase.COUNT)
 _DEAL_OVER = int(S.Phase.DEAL_OVER)
 _OVER = int(S.Phase.OVER)
 _FROM_HEELS = int(S.Source.HEELS)
@@ -37,6 +40,7 @@ _FROM_PLAY_PONE = int(S.Source.PLAY_PONE)
 _FROM_HAND_DEALER = int(S.Source.HAND_DEALER)
 _FROM_HAND_PONE = int(S.Source.HAND_PONE)
 _FROM_CRIB = int(S.Source.CRIB)
+_FROM_MUGGINS = int(S.Source.MUGGINS)
 _E_DEAL = int(S.EventKind.DEAL)
 _E_DISCARD = int(S.EventKind.DISCARD)
 _E_STARTER = int(S.EventKind.STARTER)
@@ -52,6 +56,7 @@ _E_LAST_CARD = int(S.EventKind.LAST_CARD)
 _E_HAND = int(S.EventKind.HAND)
 _E_CRIB = int(S.EventKind.CRIB)
 _E_WIN = int(S.EventKind.WIN)
+_E_MUGGINS = int(S.EventKind.MUGGINS)
 _N_SOURCES = int(S.N_SOURCES)
 
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
@@ -443,28 +448,53 @@ def end_series(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
 @njit
 def show(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
     """Count the hands from the dealer's left, then the crib; the first at the target wins."""
-    players = r[R.PLAYERS]
-    dealer = s[S.DEALER]
-    starter = s[S.STARTER]
-    for step in range(1, players + 1):
-        seat = (dealer + step) % players
-        source = _FROM_HAND_PONE
-        if seat == dealer:
-            source = _FROM_HAND_DEALER
-            if r[R.HEELS_AT_SHOW]:
-                heels(s, r, ev)
-        if s[S.PHASE] == _OVER:
-            return
-        hand = s[S.KEPT + seat]
+    begin_count(s, r, (s[S.DEALER] + 1) % r[R.PLAYERS], ev)
+    if r[R.MANUAL_COUNT] == 0:
+        while s[S.PHASE] == _COUNT:
+            claim(s, r, MOST_POINTS, ev)
+
+
+@njit
+def begin_count(s: np.ndarray, r: np.ndarray, seat: int, ev: np.ndarray) -> None:
+    """It is a seat's turn to count its hand, or its crib once its hand is counted."""
+    s[S.PHASE] = _COUNT
+    s[S.TO_ACT] = seat
+    if seat == s[S.DEALER] and r[R.HEELS_AT_SHOW] and not (s[S.SHOWN] >> seat) & 1:
+        heels(s, r, ev)
+
+
+@njit
+def claim(s: np.ndarray, r: np.ndarray, points: int, ev: np.ndarray) -> None:
+    """The seat to act claims points for its hand, or for its crib after that.
+
+    It pegs what it claims, but never more than the cards are worth; with muggins
+    the other side pegs the rest. Then the next seat counts.
+    """
+    seat = s[S.TO_ACT]
+    is_crib = (s[S.SHOWN] >> seat) & 1
+    if is_crib:
+        cards = s[S.CRIB]
+        source = _FROM_CRIB
+        kind = _E_CRIB
+        s[S.SHOWN] |= S.CRIB_SHOWN
+    else:
+        cards = s[S.KEPT + seat]
+        source = _FROM_HAND_DEALER if seat == s[S.DEALER] else _FROM_HAND_PONE
+        kind = _E_HAND
         s[S.SHOWN] |= 1 << seat
-        peg(s, r, seat, show_points(hand, starter, False, r), source, ev, _E_HAND, hand)
-        if s[S.PHASE] == _OVER:
-            return
-    s[S.SHOWN] |= S.CRIB_SHOWN
-    crib = s[S.CRIB]
-    peg(s, r, dealer, show_points(crib, starter, True, r), _FROM_CRIB, ev, _E_CRIB, crib)
-    if s[S.PHASE] != _OVER:
+    worth = show_points(cards, s[S.STARTER], is_crib != 0, r)
+    peg(s, r, seat, min(points, worth), source, ev, kind, cards)
+    if r[R.MUGGINS] and points < worth:
+        other = (seat + 1) % r[R.PLAYERS]
+        peg(s, r, other, worth - points, _FROM_MUGGINS, ev, _E_MUGGINS, cards)
+    if s[S.PHASE] == _OVER:
+        return
+    if is_crib:
         s[S.PHASE] = _DEAL_OVER
+    elif seat == s[S.DEALER]:
+        begin_count(s, r, seat, ev)
+    else:
+        begin_count(s, r, (seat + 1) % r[R.PLAYERS], ev)
 
 
 @njit
@@ -479,7 +509,7 @@ def settle(s: np.ndarray, r: np.ndarray, one_deal: bool, skip_forced: bool, ev: 
     while True:
         if s[S.PHASE] == _DEAL_OVER and not one_deal:
             next_deal(s, r, no_deck, ev)
-        if s[S.PHASE] >= _DEAL_OVER or not skip_forced:
+        if s[S.PHASE] >= _COUNT or not skip_forced:
             return
         cards = legal(s)
         if cards & (cards - 1):

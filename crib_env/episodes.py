@@ -8,6 +8,7 @@ an environment is made.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
 from typing import Any, Literal, Protocol, cast
@@ -92,7 +93,8 @@ class Episodes:
             raise InvalidRulesError(f"seats go from 0 to {rules.players - 1}, not {seat!r}")
         if not opponents:
             raise InvalidRulesError("there must be an opponent")
-        self.rules = rules
+        # Points are counted by the engine, whatever the rules say of the players' claims.
+        self.rules = rules = replace(rules, counting="automatic", muggins=False)
         self.seat = int(seat)
         self.side = rules.side(self.seat)
         self.one_deal = episode == "deal"

@@ -79,7 +79,7 @@ def discard_values(
 
     The value is that of the best whole discard with the card in it: the mean
     show of what is kept, plus the mean crib where it is ours, less it where it is
-    not. The crib counts only where two cards are thrown.
+    not. Where one card is thrown, the crib counts as with any second card.
 
     Args:
         s, r: a game in the discard, and its rules; only the seat's own cards are read.
@@ -103,6 +103,8 @@ def discard_values(
             value = mean_show(hand ^ (1 << first), seen, r)
             if thrown:
                 value += sign * table[lowest(thrown) >> 2, first >> 2]
+            elif r[R.THROWN] == 1:
+                value += sign * table[first >> 2].mean()
             out[first] = value
             continue
         seconds = firsts

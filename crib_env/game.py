@@ -34,11 +34,13 @@ _WORDS = {
     EventKind.HAND: "the hand",
     EventKind.CRIB: "the crib",
     EventKind.WIN: "wins",
+    EventKind.MUGGINS: "muggins",
 }
 _SAVED_VERSION = 1
 # Looking a member up in its enumeration costs more than a whole step of the engine.
 _OVER = int(Phase.OVER)
 _DEAL_OVER = int(Phase.DEAL_OVER)
+_COUNT = int(Phase.COUNT)
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ class Game:
         self._settings = self.rules.to_array()
         if seed is None:
             seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(1))
-        self.seed = _whole_number(seed, "seed")
+        self.seed = whole_number(seed, "seed")
         self._dealer = check_dealer(dealer, self.rules)
         self._deck = check_deck(deck, self.rules)
         self._scores = check_scores(scores, self.rules)
@@ -121,7 +123,7 @@ class Game:
         self._row = np.zeros(S.STATE_SIZE, np.int64)
         self._raw: list[tuple[int, NDArray[np.int64]]] = []
         self._past: list[tuple[NDArray[np.int64], int]] = []
-        self._actions: list[int] = []
+        self._actions: list[int] = []  # cards, and claims as -1 - points
         self._begin()
 
     def _begin(self) -> None:
@@ -132,6 +134,7 @@ class Game:
         )
         if self._scores is not None:
             self._row[S.SCORE : S.SCORE + self.rules.sides] = self._scores
+        self.first_dealer = int(self._row[S.DEALER])
         self._keep_events()
 
     def _keep_events(self) -> int:
@@ -157,7 +160,7 @@ class Game:
 
     @property
     def phase(self) -> str:
-        """``discard``, ``play`` or ``over``."""
+        """``discard``, ``play``, ``count`` (with manual counting) or ``over``."""
         return Phase(int(self._row[S.PHASE])).name.lower()
 
     @property
@@ -187,9 +190,17 @@ class Game:
         return None if side < 0 else side
 
     @property
-    def actions(self) -> tuple[Card, ...]:
-        """All cards laid down since the game began."""
-        return tuple(CARDS[card] for card in self._actions)
+    def actions(self) -> tuple[Card | int, ...]:
+        """All cards laid down since the game began, and the points claimed as plain numbers."""
+        return tuple(CARDS[card] if card >= 0 else -1 - card for card in self._actions)
+
+    @property
+    def to_count(self) -> tuple[Card, ...]:
+        """What `to_act` has to count: his hand, or the crib after it; empty in other phases."""
+        if self._row[S.PHASE] != _COUNT:
+            return ()
+        hand_shown = (int(self._row[S.SHOWN]) >> self.to_act) & 1
+        return from_mask(int(self._row[S.CRIB if hand_shown else S.KEPT + self.to_act]))
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -240,11 +251,37 @@ class Game:
         row = self._row
         if not (int(engine.legal(row)) >> chosen) & 1:
             raise IllegalActionError(self._refusal(chosen))
+        self._take(int(chosen))
+
+    def claim(self, points: int) -> None:
+        """The seat to act claims points for `to_count` (with manual counting).
+
+        It pegs what it claims, but no more than the cards are worth; with muggins the
+        other side pegs what the claim missed.
+
+        Raises:
+            IllegalActionError: when nothing is to be counted, or for a number out of range.
+        """
+        if self._row[S.PHASE] != _COUNT:
+            raise IllegalActionError("there is nothing to count now")
+        if isinstance(points, bool) or not isinstance(points, int | np.integer):
+            raise IllegalActionError(f"a claim is a number of points, not {points!r}")
+        if not 0 <= points <= engine.MOST_POINTS:
+            raise IllegalActionError(
+                f"a claim goes from 0 to {engine.MOST_POINTS} points, not {points}"
+            )
+        self._take(-1 - int(points))
+
+    def _take(self, action: int) -> None:
+        row = self._row
         self._past.append((row.copy(), len(self._raw)))
         self._buffer[0, 0] = 0
         before = int(row[S.DEAL_NUMBER])
-        engine.apply(row, self._settings, int(chosen), self._buffer)
-        self._actions.append(int(chosen))
+        if action >= 0:
+            engine.apply(row, self._settings, action, self._buffer)
+        else:
+            engine.claim(row, self._settings, -1 - action, self._buffer)
+        self._actions.append(action)
         happened = self._buffer[1 : int(self._buffer[0, 0]) + 1].copy()
         self._raw.append((before, happened))
         if row[S.PHASE] == _DEAL_OVER:
@@ -256,6 +293,8 @@ class Game:
         if self.is_over:
             return "the game is over"
         seat = self.to_act
+        if self._row[S.PHASE] == _COUNT:
+            return f"seat {seat} has to claim points for {text(self.to_count)}"
         if card not in self.hand(seat):
             return f"seat {seat} does not hold {card}, but {text(self.hand(seat))}"
         return f"{card} would take the count from {self.count} to {self.count + card.pip}, past 31"
@@ -302,7 +341,7 @@ class Game:
                 "dealer": self._dealer,
                 "deck": [str(CARDS[card]) for card in self._deck],
                 "scores": None if self._scores is None else list(self._scores),
-                "actions": [str(card) for card in self.actions],
+                "actions": [str(a) if isinstance(a, Card) else a for a in self.actions],
             }
         )
 
@@ -327,15 +366,16 @@ class Game:
             raise InvalidViewError("the actions of a saved game are a list of cards")
         game = cls(
             data["rules"],
-            _whole_number(data["seed"], "seed"),
+            whole_number(data["seed"], "seed"),
             dealer=data["dealer"],
             deck=data["deck"],
             scores=data["scores"],
         )
-        for card in data["actions"]:
-            if not isinstance(card, str):
-                raise InvalidCardError(f"{card!r} is not a card")
-            game.apply(card)
+        for action in data["actions"]:
+            if isinstance(action, str):
+                game.apply(action)
+            else:
+                game.claim(action)
         return game
 
     def _check_seat(self, seat: int) -> None:
@@ -389,7 +429,8 @@ def game_seed(seed: int) -> int:
     return int(word[0])
 
 
-def _whole_number(value: Any, name: str) -> int:
+def whole_number(value: Any, name: str) -> int:
+    """A number from 0, checked."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
         raise InvalidViewError(f"{name} is a whole number from 0, not {value!r}")
     return int(value)
@@ -399,7 +440,7 @@ def check_dealer(dealer: Any, rules: Rules) -> int | None:
     """A first dealer, or None for one by the rules."""
     if dealer is None:
         return None
-    if _whole_number(dealer, "dealer") >= rules.players:
+    if whole_number(dealer, "dealer") >= rules.players:
         raise InvalidViewError(f"the dealer is a seat from 0 to {rules.players - 1}, not {dealer}")
     return int(dealer)
 
@@ -418,7 +459,7 @@ def check_scores(scores: Any, rules: Rules) -> tuple[int, ...] | None:
     if scores is None:
         return None
     try:
-        points = tuple(_whole_number(score, "a score") for score in scores)
+        points = tuple(whole_number(score, "a score") for score in scores)
     except TypeError:
         raise InvalidViewError(f"scores are a list of numbers, not {scores!r}") from None
     if len(points) != rules.sides:

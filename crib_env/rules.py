@@ -32,7 +32,9 @@ FIRST_AFTER_GO = 10
 SINGLE_COUNT = 11
 PONE_START = 12
 LOW_CUT = 13
-N_SETTINGS = 14
+MANUAL_COUNT = 14
+MUGGINS = 15
+N_SETTINGS = 16
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,14 @@ class Rules:
             the ``"first_after_go"``.
         play_single_count: the play ends at the first go or 31 (the historic game).
         pone_start: points that the seat to the first dealer's left starts with.
+        counting: who counts at the show: ``"automatic"``, or the players, who claim
+            a number and get no more than that (``"manual"``).
+        muggins: with manual counting, the other side pegs what a claim missed.
+        match_points: what a game, a skunk and a double skunk are worth in a match.
+        match_target: match points that win a match; None where matches are not played.
+        next_dealer: who deals first in the next game of a match: the other side than
+            in the last (``"alternate"``), its loser (``"loser"``), or as in a first
+            game (``"anew"``).
     """
 
     players: int = 2
@@ -78,6 +88,11 @@ class Rules:
     go_continuation: Literal["all", "first_after_go"] = "all"
     play_single_count: bool = False
     pone_start: int = 0
+    counting: Literal["automatic", "manual"] = "automatic"
+    muggins: bool = False
+    match_points: tuple[int, int, int] = (1, 2, 3)
+    match_target: int | None = None
+    next_dealer: Literal["alternate", "loser", "anew"] = "alternate"
 
     def __post_init__(self) -> None:
         _check(self)
@@ -121,6 +136,8 @@ class Rules:
         row[SINGLE_COUNT] = self.play_single_count
         row[PONE_START] = self.pone_start
         row[LOW_CUT] = self.first_dealer == "low_cut"
+        row[MANUAL_COUNT] = self.counting == "manual"
+        row[MUGGINS] = self.muggins
         return row
 
     def to_array(self) -> NDArray[np.int64]:
@@ -132,7 +149,8 @@ class Rules:
         for name, rules in PRESETS.items():
             if rules == self:
                 return name
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        found = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {**found, "match_points": list(self.match_points)}
 
 
 _CHOICES = {
@@ -141,6 +159,8 @@ _CHOICES = {
     "first_dealer": ("random", "low_cut"),
     "leader_after_reset": ("left_of_last", "go_caller"),
     "go_continuation": ("all", "first_after_go"),
+    "counting": ("automatic", "manual"),
+    "next_dealer": ("alternate", "loser", "anew"),
 }
 _NUMBERS = {
     "players": (2, 4),
@@ -150,7 +170,7 @@ _NUMBERS = {
     "target": (1, 1000),
     "pone_start": (0, 100),
 }
-_SWITCHES = ("teams", "short_flush", "play_single_count")
+_SWITCHES = ("teams", "short_flush", "play_single_count", "muggins")
 
 
 def _check(rules: Rules) -> None:
@@ -193,15 +213,81 @@ def _check(rules: Rules) -> None:
         rules.skunk_line is None or rules.double_skunk_line >= rules.skunk_line
     ):
         raise InvalidRulesError("double_skunk_line lies below skunk_line")
+    if rules.muggins and rules.counting != "manual":
+        raise InvalidRulesError("muggins needs manual counting: an automatic count misses nothing")
+    if rules.short_flush and rules.kept != 3:
+        raise InvalidRulesError(f"a short flush is of three cards, but {rules.kept} are kept")
+    _check_match(rules)
+
+
+def _check_match(rules: Rules) -> None:
+    worths = rules.match_points
+    if (
+        not isinstance(worths, tuple)
+        or len(worths) != 3
+        or any(isinstance(worth, bool) or not isinstance(worth, int) for worth in worths)
+        or not 1 <= worths[0] <= worths[1] <= worths[2] <= 100
+    ):
+        raise InvalidRulesError(
+            "match_points are what a game, a skunk and a double skunk are worth: three whole "
+            f"numbers from 1, none below the one before, not {worths!r}"
+        )
+    target = rules.match_target
+    if target is not None and (
+        isinstance(target, bool) or not isinstance(target, int) or not 1 <= target <= 1000
+    ):
+        raise InvalidRulesError(
+            f"match_target is a whole number from 1 to 1000 or nothing, not {target!r}"
+        )
 
 
 SIX_CARD = Rules()
 """The standard game of two: six cards each, two thrown, to 121."""
 
+THREE_PLAYER = Rules(players=3, dealt=5, thrown=1, blind=1)
+"""Five cards each and one to the crib, one more from the deck; everyone for himself."""
+
+FOUR_PLAYER = Rules(players=4, dealt=5, thrown=1, teams=True)
+"""Five cards each, one to the crib; partners sit opposite and share a score."""
+
+FIVE_CARD = Rules(dealt=5, thrown=1, target=61, skunk_line=None, double_skunk_line=None)
+"""Five cards each, one thrown: four in hand, a crib of two, to 61."""
+
+FIVE_CARD_HISTORIC = Rules(
+    dealt=5,
+    thrown=2,
+    target=61,
+    skunk_line=None,
+    double_skunk_line=None,
+    short_flush=True,
+    play_single_count=True,
+    pone_start=3,
+)
+"""Five cards each, two thrown: three in hand, a crib of four, one series only, to 61."""
+
+COMMENT_JOUER = Rules(first_dealer="low_cut", double_skunk_line=None, match_points=(1, 2, 2))
+BOITE_A_JEUX = Rules(
+    heels_timing="show",
+    skunk_line=90,
+    double_skunk_line=None,
+    match_points=(1, 2, 2),
+    match_target=7,
+)
+REFERENCE_COMPLETE = Rules(first_dealer="low_cut", match_points=(1, 2, 3))
+CONTRE_L_ORDINATEUR = Rules(skunk_line=None, double_skunk_line=None, match_points=(1, 1, 1))
+
 PRESETS: dict[str, Rules] = {
     "six-card": SIX_CARD,
+    "three-player": THREE_PLAYER,
+    "four-player": FOUR_PLAYER,
+    "five-card": FIVE_CARD,
+    "five-card-historic": FIVE_CARD_HISTORIC,
+    "comment-jouer": COMMENT_JOUER,
+    "boite-a-jeux": BOITE_A_JEUX,
+    "reference-complete": REFERENCE_COMPLETE,
+    "contre-l-ordinateur": CONTRE_L_ORDINATEUR,
 }
-"""Named rules. ``six-card`` is the default everywhere."""
+"""Named rules; the last four are the game as one text has it. ``six-card`` is the default."""
 
 
 def get_rules(rules: str | Rules | Mapping[str, Any]) -> Rules:
@@ -230,4 +316,6 @@ def get_rules(rules: str | Rules | Mapping[str, Any]) -> Rules:
     for name in settings:
         if name not in known:
             raise InvalidRulesError(f"rules have no field {name!r}")
+    if isinstance(settings.get("match_points"), list):
+        settings["match_points"] = tuple(settings["match_points"])
     return replace(base, **settings)

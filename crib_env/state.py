@@ -73,9 +73,11 @@ class Phase(IntEnum):
 
     DISCARD = 0
     PLAY = 1
-    DEAL_OVER = 2
+    COUNT = 2
+    """The seat to act claims what its hand, or its crib, is worth (manual counting)."""
+    DEAL_OVER = 3
     """All has been counted; the next deal has not begun."""
-    OVER = 3
+    OVER = 4
     """Somebody reached the target."""
 
 
@@ -88,6 +90,7 @@ class Source(IntEnum):
     HAND_DEALER = 3
     HAND_PONE = 4
     CRIB = 5
+    MUGGINS = 6
 
 
 N_SOURCES = len(Source)
@@ -114,6 +117,8 @@ class EventKind(IntEnum):
     HAND = 12
     CRIB = 13
     WIN = 14
+    MUGGINS = 15
+    """Points that a claim missed, pegged by the other side."""
 
 
 EVENT_WIDTH = 6
