@@ -53,11 +53,11 @@ class Settings:
     crib: float = 1.0
     starters: bool = True
     runs: bool = True
-    reply: float = 0.6
+    reply: float = 0.9
     go: float = 0.5
     five_count: float = 0.2
     five_lead: float = 0.5
-    keep_low: float = 0.02
+    keep_low: float = 0.0
     errs: float = 0.0
 
     def __post_init__(self) -> None:
@@ -338,7 +338,7 @@ class HeuristicBot(BatchBot):
         known = {field.name for field in fields(Settings)}
         for name in changes:
             if name not in known:
-                raise BotError(f"{self.name} has no option {name!r}: it has {', '.join(known)}")
+                raise BotError(f"{self.name} has no option {name!r}: it has {', '.join(sorted(known))}")
         self._use(replace(self.settings, **changes))
         self.seed = seed
 

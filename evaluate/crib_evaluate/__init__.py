@@ -1,0 +1,1 @@
+"""How good a player is: measured matches, and the tables measured from self-play."""

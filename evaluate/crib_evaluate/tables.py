@@ -7,6 +7,7 @@ into `crib_env.expectation.DATA`, and are repeatable from a seed.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +25,7 @@ from crib_env.cards import RANKS
 from crib_env.engine import mix
 from crib_env.rules import SIX_CARD
 from crib_env.scoring import show_points
+from crib_evaluate.files import write_whole
 
 Progress = Callable[[float], None]
 """Told how much of the work is done, 0 to 1."""
@@ -126,13 +128,7 @@ def write_crib_table(path: Path, table: NDArray[np.float64]) -> None:
         rank + "," + ",".join(f"{mean:.3f}" for mean in row)
         for rank, row in zip(RANKS, table, strict=True)
     ]
-    _write(path, ("\n".join(lines) + "\n").encode())
-
-
-def _write(path: Path, data: bytes) -> None:
-    part = path.with_name(path.name + ".tmp")
-    part.write_bytes(data)
-    part.replace(path)
+    write_whole(path, ("\n".join(lines) + "\n").encode())
 
 
 @njit
@@ -282,7 +278,6 @@ def write_win_probability(
     path: Path, chances: NDArray[np.float32], starts: NDArray[np.int32]
 ) -> None:
     """Write both score tables into one file."""
-    part = path.with_name(path.name + ".tmp")
-    with part.open("wb") as file:
-        np.savez_compressed(file, chances=chances, deal_starts=starts)
-    part.replace(path)
+    data = io.BytesIO()
+    np.savez_compressed(data, chances=chances, deal_starts=starts)
+    write_whole(path, data.getvalue())

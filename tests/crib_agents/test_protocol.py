@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crib_agents import BotError, bot_names
-from crib_agents.serve.messages import MAX_LINE, Code
+from crib_agents.serve.messages import MAX_LINE, Code, ViewMessage
 from crib_agents.serve.protocol import Session
 from crib_env import Card, Game, InvalidRulesError, Rules, SeatView, __version__
 from crib_env.state import EventKind
 from tests.crib_agents.wire import LowestCard, Transcript, act, ask, transcripts
 
-THROW = {"seat": 0, "dealer": 0, "hand": ["5H", "JC", "2S", "9D", "KH", "AS"]}
+THROW: dict[str, Any] = {"seat": 0, "dealer": 0, "hand": ["5H", "JC", "2S", "9D", "KH", "AS"]}
 STANDARD = {"scores": [0, 0], "rules": "six-card"}
 CODES = {value for name, value in vars(Code).items() if name.isupper()}
 
@@ -103,10 +103,7 @@ _json = st.recursive(
     ),
     max_leaves=12,
 )
-_field = st.sampled_from(
-    ["seat", "dealer", "hand", "scores", "discards", "starter", "plays", "series", "earlier"]
-    + ["target", "rules", "players"]
-)
+_field = st.sampled_from(ViewMessage.__struct_fields__)
 _cards = st.lists(st.sampled_from([str(Card(i)) for i in range(52)] + ["go", "1X"]), max_size=7)
 _plays = st.lists(
     st.tuples(st.integers(-1, 3), st.sampled_from(["5H", "KD", "go", "AS"])), max_size=5
@@ -122,7 +119,7 @@ def test_any_line_gets_one_line(line: str | bytes) -> None:
         assert json.loads(answer)["error"]["code"] in CODES
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(
     st.sampled_from(["hello", "act", "act", "act", "set", "ping", "dance"]),
     st.dictionaries(_field, _value, max_size=5),
@@ -185,7 +182,7 @@ def test_there_is_no_such_bot_or_game() -> None:
         ({"scores": [3, 4]}, ["target", "rules", "players"]),
         ({"scores": [3, 4], "target": 121}, ["rules", "players"]),
         ({"scores": [3, 4], "target": 121, "players": 2}, ["rules"]),
-        ({"scores": None, "rules": None, "plays": [], "discards": []}, ["scores", "target", "rules", "players"]),
+        ({"rules": None, "plays": [], "discards": []}, ["scores", "target", "rules", "players"]),
     ],
 )  # fmt: skip
 def test_assumed_at_the_discard(changes: dict[str, Any], assumed: list[str] | None) -> None:
@@ -233,8 +230,8 @@ def test_the_bot_plays_the_game_that_the_view_names() -> None:
 
 
 def _games() -> list[Rules]:
-    none = {"skunk_line": None, "double_skunk_line": None}
-    return [Rules(target=61, **none), Rules(target=91, **none), Rules(target=92), Rules()]
+    short = [Rules(target=target, skunk_line=None, double_skunk_line=None) for target in (61, 91)]
+    return [*short, Rules(target=92), Rules()]
 
 
 def test_a_bot_is_made_for_each_game_that_is_asked_for() -> None:
@@ -243,7 +240,7 @@ def test_a_bot_is_made_for_each_game_that_is_asked_for() -> None:
         answer = act(session, {**THROW, "scores": [target - 1, 0], "target": target})
         assert len(answer["discard"]) == 2
     five = {"dealt": 5, "thrown": 1, "target": 61, "skunk_line": None, "double_skunk_line": None}
-    answer = act(session, {**THROW, "hand": THROW["hand"][:5], "rules": five})  # type: ignore[index]
+    answer = act(session, {**THROW, "hand": THROW["hand"][:5], "rules": five})
     assert len(answer["discard"]) == 1
     assert len(session._players._ready) < 12
 
@@ -257,7 +254,7 @@ def test_a_bot_that_was_handed_in_plays_its_own_game_only() -> None:
 
 
 def test_one_card_thrown_already() -> None:
-    view = {**THROW, **STANDARD, "hand": ["5H", "JC", "2S", "9D", "KH"], "discards": ["AS"]}
+    view = {**THROW, **STANDARD, "hand": THROW["hand"][:5], "discards": ["AS"]}
     for name in bot_names():
         (card,) = act(Session(name), view)["discard"]
         assert card in view["hand"]
@@ -266,7 +263,7 @@ def test_one_card_thrown_already() -> None:
 def test_the_answer_does_not_depend_on_the_order_of_the_hand() -> None:
     for name in bot_names():
         session = Session(name)
-        hand = list(THROW["hand"])  # type: ignore[call-overload]
+        hand = THROW["hand"]
         answers = {
             json.dumps(act(session, {**THROW, "hand": hand[k:] + hand[:k]})) for k in range(6)
         }
@@ -387,7 +384,8 @@ def test_the_series_alone_is_enough(owners: bool) -> None:
             (found,) = seen
             assert (found.count, found.series) == (view.count, view.series)
             assert found.legal() == view.legal()
-            assert [entry.to_json() for entry in found.plays] == pairs
+            if owners or view.held[1 - seat] > 0:  # who has run out lets the other lay twice
+                assert [entry.to_json() for entry in found.plays] == pairs
             assert found.held[seat] == view.held[seat]
             guessed += 1
             right += found.held == view.held
@@ -396,8 +394,14 @@ def test_the_series_alone_is_enough(owners: bool) -> None:
 
 
 def test_how_much_was_laid_before_can_be_told() -> None:
-    view = {"seat": 0, "dealer": 0, "hand": ["5H", "JC"], "series": [], "earlier": [2, 4]}
-    assert act(Session("random"), view)["play"] in view["hand"]  # type: ignore[operator]
+    view: dict[str, Any] = {
+        "seat": 0,
+        "dealer": 0,
+        "hand": ["5H", "JC"],
+        "series": [],
+        "earlier": [2, 4],
+    }
+    assert act(Session("random"), view)["play"] in view["hand"]
     error = act(Session("random"), {**view, "earlier": [1, 4]})["error"]
     assert error["code"] == "invalid-view"
 
@@ -405,8 +409,7 @@ def test_how_much_was_laid_before_can_be_told() -> None:
 def test_the_other_has_laid_all_its_cards() -> None:
     """Two cards of ours in a row on a low count: the other cannot have one left."""
     view = {"seat": 0, "dealer": 0, "hand": ["5H", "JC"], "series": [[0, "4C"]], **STANDARD}
-    answer = act(Session("random"), view)
-    assert answer["play"] in view["hand"]  # type: ignore[operator]
+    assert act(Session("random"), view)["play"] in ("5H", "JC")
 
 
 # Bots that go wrong.
@@ -432,11 +435,11 @@ class _Broken(LowestCard):
 
 @pytest.mark.parametrize(
     "answer",
-    [None, 7, Card("5C"), "XX", [], ["5H"], [Card("5H")] * 2, [Card("5H"), Card("3D")], ["5H", "JC", "2S"]],
-)  # fmt: skip
+    [None, 99, Card("5C"), "XX", [], ["5H"], ["5H", "5H"], ["5H", "3D"], ["5H", "JC", "2S"]],
+)
 def test_an_illegal_answer_of_a_bot_is_an_error(answer: Any) -> None:
     session = Session(_Broken(answer))
-    play = {**THROW, "dealer": 1, "hand": ["JC", "2S", "9D", "KH"]}
+    play = {**THROW, "dealer": 1, "hand": THROW["hand"][:4]}
     for view in (THROW, play):
         got = act(session, view, id=1)
         assert got["id"] == 1
@@ -445,8 +448,9 @@ def test_an_illegal_answer_of_a_bot_is_an_error(answer: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "error", [ZeroDivisionError("by\nzero"), RecursionError(), ValueError("x" * 10_000), MemoryError()]
-)  # fmt: skip
+    "error",
+    [ZeroDivisionError("by\nzero"), RecursionError(), ValueError("x" * 10_000), MemoryError()],
+)
 def test_a_bot_that_fails_is_an_error(error: Exception, caplog: pytest.LogCaptureFixture) -> None:
     session = Session(_Broken(error))
     with caplog.at_level(logging.ERROR):
@@ -485,12 +489,14 @@ def test_setting_is_all_or_nothing() -> None:
 
 
 def test_options_hold_for_every_game() -> None:
-    """Medium that errs always is as random as can be, in any game; with its seed it can be told."""
     session = Session("medium")
-    plain = [act(session, {**THROW, "target": target})["discard"] for target in range(40, 60)]
+    views = [{**THROW, "target": target, "scores": [target - 30, 0]} for target in range(52, 60)]
+    plain = [act(session, view)["discard"] for view in views]
     ask(session, {"type": "set", "options": {"errs": 1.0}})
-    erring = [act(session, {**THROW, "target": target})["discard"] for target in range(40, 60)]
-    assert sum(a != b for a, b in zip(plain, erring, strict=True)) > 10
+    erring = [act(session, view)["discard"] for view in views]
+    assert sum(a != b for a, b in zip(plain, erring, strict=True)) > 5
+    ask(session, {"type": "set", "options": {"level": "medium", "errs": 0}})
+    assert [act(session, view)["discard"] for view in views] == plain
 
 
 def test_a_bot_without_options() -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-_PATTERNS = {
+_PATTERNS: dict[str, Callable[[Any], bool]] = {
     "<card>": _is_card,
     "<number>": _is_number,
     "<chance>": lambda value: _is_number(value) and 0 <= value <= 1,
