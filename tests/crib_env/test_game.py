@@ -24,6 +24,7 @@ from crib_env import (
     pegging_score,
     show_score,
 )
+from crib_env import state as S
 from crib_env.cards import CARDS, Card, parse_cards
 from crib_env.state import EventKind
 from tests.crib_env.support import VARIANTS, deck_for, game_in_play, random_decisions, random_game
@@ -181,7 +182,49 @@ def test_his_heels_are_pegged_at_the_cut() -> None:
     assert game.scores == (2, 0)
 
 
+def test_his_heels_may_be_pegged_with_the_dealers_count() -> None:
+    rules = Rules(heels_timing="show")
+    kept = {0: "2C 4H 6S QD", 1: "5H TC TD 8C"}
+    game = game_in_play(kept, 1, starter="JS", rules=rules)
+    assert game.last_events[-1].kind == EventKind.STARTER
+    for card in parse_cards("QD TC 2C 8C 4H TD 6S 5H"):
+        game.apply(card)
+    assert [(event.kind, event.seat) for event in game.last_events[-5:-1]] == [
+        (EventKind.HAND, 0),
+        (EventKind.HEELS, 1),
+        (EventKind.HAND, 1),
+        (EventKind.CRIB, 1),
+    ]
+
+
+def test_heels_at_the_count_may_end_the_game() -> None:
+    rules = Rules(heels_timing="show")
+    kept = {0: "2C 4H 6S QD", 1: "5H TC TD 8C"}
+    game = game_in_play(kept, 1, starter="JS", rules=rules, scores=[0, 117])
+    for card in parse_cards("QD TC 2C 8C 4H TD 6S 5H"):
+        game.apply(card)
+    assert [event.kind for event in game.last_events[-3:]] == [
+        EventKind.HAND,
+        EventKind.HEELS,
+        EventKind.WIN,
+    ]
+    assert game.state()[S.SHOWN] == 1  # pone's hand alone has been seen
+
+
 # The end
+
+
+@pytest.mark.parametrize(("scores", "last"), [([0, 120], 3), ([0, 119], 7)])
+def test_nothing_is_shown_after_a_win_in_the_play(scores: list[int], last: int) -> None:
+    """The dealer goes out by a go on the fourth card, or by the last card of all."""
+    game = game_in_play({0: "2C 4H 6S JD", 1: "5H TC TD 8C"}, 1, scores=scores)
+    for card in parse_cards("JD TC 2C 8C 4H TD 6S 5H")[: last + 1]:
+        game.apply(card)
+    assert game.winner == 1
+    assert game.scores == (0, 121)
+    assert game.state()[S.SHOWN] == 0
+    counts = (EventKind.HAND, EventKind.CRIB)
+    assert not [event for event in game.events if event.kind in counts]
 
 
 def test_scores_to_begin_with() -> None:

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from crib_env import Game, Rules, pegging_score, show_score
+from crib_env import Card, Event, Game, Rules, pegging_score, show_score
 from crib_env import state as S
 from crib_env.cards import CARDS, FULL_DECK, from_mask
 from crib_env.engine import history_entry
@@ -122,6 +122,17 @@ def test_cards_are_conserved(seed: int, rules: Rules) -> None:
 
 
 @examples
+@given(seed=SEEDS, given_cards=st.permutations(CARDS), number=st.integers(0, 12))
+def test_the_rest_of_a_deck_given_in_part_is_shuffled(
+    seed: int, given_cards: list[Card], number: int
+) -> None:
+    game = Game(seed=seed, dealer=0, deck=given_cards[:number])
+    dealt = [*game.hand(0), *game.hand(1), CARDS[game.state()[S.STARTER]]]
+    assert len(set(dealt)) == 13
+    assert set(given_cards[:number]) <= set(dealt)
+
+
+@examples
 @given(seed=SEEDS)
 def test_the_dealer_pegs_in_the_play_of_every_whole_deal(seed: int) -> None:
     game = random_game(seed)
@@ -229,7 +240,7 @@ def test_events_agree_with_the_scorers(seed: int, rules: Rules) -> None:
         if not after.is_over:
             assert told == {kind: points for kind, points in parts.items() if points}
         for event in rest:
-            check_cards(event.kind, event.cards, [*series, *laid.cards])
+            check_cards(event, [*series, *laid.cards])
             if event.kind in (EventKind.HAND, EventKind.CRIB):
                 is_crib = event.kind == EventKind.CRIB
                 cards = int(row[S.CRIB] if is_crib else row[S.KEPT + event.seat])
@@ -238,20 +249,24 @@ def test_events_agree_with_the_scorers(seed: int, rules: Rules) -> None:
                 assert event.worth == show_score(event.cards, starter, is_crib, rules).total
 
 
-def check_cards(kind: EventKind, cards: tuple[int, ...], series: list[int]) -> None:
-    """The cards of an event are those of the series that score."""
-    texts = [str(CARDS[card]) for card in cards]
-    if kind in (EventKind.FIFTEEN, EventKind.THIRTY_ONE):
+def check_cards(event: Event, series: list[Card]) -> None:
+    """The cards of an event in the play are those of the series that score."""
+    cards = event.cards
+    texts = [str(card) for card in cards]
+    if event.kind in (EventKind.FIFTEEN, EventKind.THIRTY_ONE):
         assert set(cards) == set(series)
         assert sum(map(brute.value, texts)) in (15, 31)
-    elif kind == EventKind.PAIR:
+    elif event.kind == EventKind.PAIR:
         assert len({text[0] for text in texts}) == 1
         assert set(cards) == set(series[-len(cards) :])
-    elif kind == EventKind.RUN:
+        assert event.worth == len(cards) * (len(cards) - 1)
+    elif event.kind == EventKind.RUN:
         assert brute.is_run(texts)
         assert set(cards) == set(series[-len(cards) :])
-    elif kind in (EventKind.GO_POINT, EventKind.LAST_CARD):
+        assert event.worth == len(cards)
+    elif event.kind in (EventKind.GO_POINT, EventKind.LAST_CARD):
         assert list(cards) == series[-1:]
+        assert event.worth == 1
 
 
 # Shuffles of neighbouring seeds
