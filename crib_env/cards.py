@@ -80,7 +80,7 @@ def _parse(text: str) -> int:
 def _checked(value: int) -> int:
     try:
         index = int(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidCardError(f"{value!r} is not a card") from None
     if isinstance(value, bool) or index != value or not 0 <= index < N_CARDS:
         raise InvalidCardError(f"{value!r} is not a card: an index goes from 0 (AC) to 51 (KS)")

@@ -331,6 +331,8 @@ class Game:
         twin._actions = list(self._actions)
         return twin
 
+    __copy__ = copy
+
     def to_json(self) -> str:
         """The game as text: how it began and every card laid down since."""
         return json.dumps(
@@ -355,7 +357,7 @@ class Game:
         """
         try:
             data = json.loads(saved)
-        except (json.JSONDecodeError, TypeError, UnicodeDecodeError) as error:
+        except (ValueError, TypeError, RecursionError) as error:
             raise InvalidViewError(f"this is no saved game: {error}") from None
         if not isinstance(data, dict) or data.get("version") != _SAVED_VERSION:
             raise InvalidViewError(f"this is no saved game of version {_SAVED_VERSION}")

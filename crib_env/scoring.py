@@ -229,7 +229,7 @@ def show_score(
     >>> best.total, best.fifteens, best.pairs, best.nobs
     (29, 16, 12, 1)
     >>> print(show_score("4C 5C 6D JC", "9D").combinations[0])
-    fifteen 4C 5C 6D for 2
+    fifteen 5C JC for 2
     """
     cards = parse_cards(hand)
     turned = Card(starter)

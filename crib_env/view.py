@@ -137,8 +137,9 @@ class SeatView:
             message["discards"] = [str(card) for card in self.discards]
         if self.starter is not None:
             message["starter"] = str(self.starter)
+        if self.starter is not None or self.plays:
             message["plays"] = [entry.to_json() for entry in self.plays]
-        if any(self.earlier):
+        if self.earlier:
             message["earlier"] = list(self.earlier)
         if self.rules != SIX_CARD:
             message["rules"] = self.rules.to_json()
@@ -153,6 +154,8 @@ class SeatView:
             InvalidCardError: for a text that is no card.
             InvalidRulesError: for unknown rules.
         """
+        if not isinstance(message, Mapping):
+            raise InvalidViewError(f"a view is an object with named fields, not {message!r}")
         rules = get_rules(message.get("rules", "six-card"))
         for name in ("seat", "dealer", "hand"):
             if name not in message:
@@ -213,7 +216,7 @@ def _list(value: Any, name: str) -> list[Any] | tuple[Any, ...]:
 
 
 def _sorted_cards(value: Any, name: str) -> tuple[Card, ...]:
-    return tuple(sorted(parse_cards([_card(card) for card in _list(value, name)])))
+    return tuple(sorted(_card(card) for card in _list(value, name)))
 
 
 def _numbers(value: Any, name: str) -> tuple[int, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +16,12 @@ from crib_env.cards import CARDS, Card, parse_cards
 from crib_env.observation import observation_size, observe, offsets, recall, write_mask
 from crib_env.state import EventKind
 
+Cards = str | Sequence[str | int]
+"""``"5H JC"`` or a list, as `parse_cards` takes it."""
+
 DATA = Path(__file__).parents[1] / "data"
 
-NO_SKUNKS: dict[str, None] = {"skunk_line": None, "double_skunk_line": None}
+NO_SKUNKS: dict[str, Any] = {"skunk_line": None, "double_skunk_line": None}
 VARIANTS = {
     "six-card": Rules(),
     "to-61": Rules(target=61, **NO_SKUNKS),
@@ -65,10 +69,7 @@ PEGS = frozenset(
 
 
 def deck_for(
-    hands: Mapping[int, Sequence[str | int]],
-    dealer: int,
-    starter: str | int,
-    blind: Sequence[str | int] = (),
+    hands: Mapping[int, Cards], dealer: int, starter: str | int, blind: Cards = ()
 ) -> list[Card]:
     """The deck that deals these whole hands, one card at a time from the dealer's left."""
     seats = len(hands)
@@ -81,10 +82,10 @@ def deck_for(
 
 
 def game_in_play(
-    kept: Mapping[int, Sequence[str | int]],
+    kept: Mapping[int, Cards],
     dealer: int,
     *,
-    thrown: Mapping[int, Sequence[str | int]] | None = None,
+    thrown: Mapping[int, Cards] | None = None,
     starter: str | int | None = None,
     rules: Rules | None = None,
     scores: Sequence[int] | None = None,
@@ -96,8 +97,7 @@ def game_in_play(
     """
     rules = rules or Rules()
     thrown = thrown or {}
-    named = [*kept.values(), *thrown.values()]
-    used = {card for cards in named for card in parse_cards(cards)}
+    used = {card for cards in (*kept.values(), *thrown.values()) for card in parse_cards(cards)}
     if starter is not None:
         used.add(Card(starter))
     spare = [card for card in reversed(CARDS) if card not in used]

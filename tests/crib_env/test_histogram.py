@@ -19,7 +19,7 @@ from tests.crib_env.support import DATA
 FOUR_OF_52 = 270_725
 
 
-@numba.njit  # type: ignore[untyped-decorator]
+@numba.njit
 def count_all(is_crib: bool, rules: np.ndarray) -> np.ndarray:
     """How many of all hands and starters show each number of points: int64 ``[30]``."""
     counts = np.zeros(30, np.int64)
