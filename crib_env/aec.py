@@ -1,4 +1,6 @@
-"""Cribbage for several agents: a PettingZoo AEC environment, every seat an agent.
+"""Cribbage for several agents: PettingZoo environments in which every seat is an agent.
+
+`env` makes the game in PettingZoo's AEC form, `parallel_env` in its parallel form.
 
 >>> from crib_env import aec
 >>> env = aec.env(rules="three-player")
@@ -11,21 +13,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from operator import index
+from typing import Any, Literal
 
 import numpy as np
 from gymnasium import spaces
 from gymnasium.utils import seeding
 from numpy.typing import NDArray
-from pettingzoo import AECEnv
+from pettingzoo import AECEnv, ParallelEnv
 from pettingzoo.utils import wrappers
+from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 
 from crib_env import state as S
 from crib_env.batch import GameBatch
-from crib_env.cards import CARDS, N_CARDS, from_mask, text, to_mask
+from crib_env.cards import CARDS, N_CARDS, parse_cards, text
 from crib_env.env import observation_space
 from crib_env.errors import IllegalActionError, InvalidRulesError
-from crib_env.game import check_dealer, check_deck, check_scores
+from crib_env.game import check_dealer, check_deck, check_scores, whole_number
 from crib_env.rendering import ansi
 from crib_env.rewards import Change, Reward, get_reward
 from crib_env.rules import Rules, get_rules
@@ -34,7 +38,7 @@ from crib_env.view import SeatView
 Observation = dict[str, NDArray[Any]]
 
 
-class CribbageAEC(AECEnv[str, Observation, Any]):
+class CribbageAEC(AECEnv[str, Observation, Any]):  # type: ignore[misc]
     """A game of cribbage in which every seat is an agent, ``player_0`` and so on.
 
     Actions are cards, ``Discrete(52)``, as in `crib_env.env.CribbageEnv`. Agents act
@@ -48,8 +52,10 @@ class CribbageAEC(AECEnv[str, Observation, Any]):
         rules: a preset, fields, or `Rules`; counting is always automatic.
         reward: a name or a callable, see `crib_env.rewards`.
         skip_forced: lay a card that is the only legal one without asking.
-        max_cycles: truncate the game after this many actions of the agent that has
-            acted most; None for never.
+        max_cycles: no agent acts more often than this: the game is truncated when one
+            that has is to act again. None for no limit.
+        illegal_action: ``"raise"``, or ``"replace"``: an illegal card stands for a legal
+            one drawn by chance, for callers that know no masks.
         render_mode: ``"ansi"``, ``"human"`` (prints it) or None.
     """
 
@@ -66,14 +72,20 @@ class CribbageAEC(AECEnv[str, Observation, Any]):
         reward: str | Reward = "win",
         skip_forced: bool = True,
         max_cycles: int | None = None,
+        illegal_action: Literal["raise", "replace"] = "raise",
         render_mode: str | None = None,
     ) -> None:
         super().__init__()
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise InvalidRulesError(f"render_mode is human, ansi or None, not {render_mode!r}")
+        if illegal_action not in ("raise", "replace"):
+            raise InvalidRulesError(f"illegal_action is raise or replace, not {illegal_action!r}")
+        if max_cycles is not None and whole_number(max_cycles, "max_cycles") < 1:
+            raise InvalidRulesError("max_cycles is at least 1, or None for no limit")
         self.rules = replace(get_rules(rules), counting="automatic", muggins=False)
         self.render_mode = render_mode
         self.max_cycles = max_cycles
+        self.illegal_action = illegal_action
         self._reward = get_reward(reward, self.rules)
         self._batch = GameBatch(1, self.rules, skip_forced=skip_forced)
         self._row = self._batch.all_rows
@@ -143,27 +155,40 @@ class CribbageAEC(AECEnv[str, Observation, Any]):
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
+        card = self._legal_card(agent, action)
         self._cumulative_rewards[agent] = 0.0
-        self._check(int(action))
         before = self._batch.scores[0].copy()
-        self._batch.apply(self._row, np.array([int(action)], np.int64))
-        self._acted[agent] += 1
+        self._batch.apply(self._row, np.array([card], np.int64))
+        self._note_action(agent)
         self._settle_rewards(before)
+        following = self.possible_agents[int(self._batch.to_act[0])]
         if self._batch.stopped[0]:
             self.terminations = dict.fromkeys(self.agents, True)
-        elif self.max_cycles is not None and max(self._acted.values()) >= self.max_cycles:
+        elif self.max_cycles is not None and self._acted[following] >= self.max_cycles:
             self.truncations = dict.fromkeys(self.agents, True)
-        self.agent_selection = self.possible_agents[int(self._batch.to_act[0])]
+        self.agent_selection = following
         self._accumulate_rewards()
         self._deads_step_first()
         if self.render_mode == "human":
             self.render()
 
-    def _check(self, card: int) -> None:
-        legal = to_mask(np.flatnonzero(self.observe(self.agent_selection)["action_mask"]))
-        if not (0 <= card < N_CARDS and legal >> card & 1):
-            name = str(CARDS[card]) if 0 <= card < N_CARDS else repr(card)
-            raise IllegalActionError(f"{name} is not legal now, but {text(from_mask(legal))} are")
+    def _note_action(self, agent: str) -> None:
+        self._acted[agent] += 1
+
+    def _legal_card(self, agent: str, action: Any) -> int:
+        """The card that an action stands for."""
+        legal = np.flatnonzero(self.observe(agent)["action_mask"]).tolist()
+        try:
+            card = index(action)
+        except TypeError:
+            card = -1
+        if card in legal:
+            return card
+        if self.illegal_action == "replace":
+            assert self._random is not None
+            return int(self._random.choice(legal))
+        name = str(CARDS[card]) if 0 <= card < N_CARDS else repr(action)
+        raise IllegalActionError(f"{name} is not legal now, but {text(parse_cards(legal))}")
 
     def _note_deal(self) -> None:
         self._deal_scores = self._batch.scores[0].copy()
@@ -216,13 +241,49 @@ class CribbageAEC(AECEnv[str, Observation, Any]):
 raw_env = CribbageAEC
 
 
-def env(**arguments: Any) -> AECEnv[str, Observation, Any]:
-    """The game with the usual wrappers: an illegal card loses, calls out of order are told.
+class _Together(CribbageAEC):
+    """The game in which all agents give an action at every step, and that of one is taken."""
+
+    def _note_action(self, agent: str) -> None:
+        for each in self._acted:
+            self._acted[each] += 1
+
+
+def _wrapped(
+    game: type[CribbageAEC], illegal_action: str, arguments: dict[str, Any]
+) -> AECEnv[str, Observation, Any]:
+    if illegal_action == "lose":
+        made: AECEnv[str, Observation, Any] = wrappers.TerminateIllegalWrapper(
+            game(**arguments), illegal_reward=-1
+        )
+    else:
+        made = game(illegal_action=illegal_action, **arguments)  # type: ignore[arg-type]
+    return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(made))
+
+
+def env(
+    *, illegal_action: Literal["lose", "raise", "replace"] = "lose", **arguments: Any
+) -> AECEnv[str, Observation, Any]:
+    """The game with the usual wrappers: calls out of order and actions out of range are told.
 
     Args:
+        illegal_action: after ``"lose"`` an illegal card ends the game, with -1 for the
+            agent that laid it and nothing for the others; else as for `CribbageAEC`.
         arguments: as for `CribbageAEC`.
     """
-    game: AECEnv[str, Observation, Any] = CribbageAEC(**arguments)
-    game = wrappers.TerminateIllegalWrapper(game, illegal_reward=-1)
-    game = wrappers.AssertOutOfBoundsWrapper(game)
-    return wrappers.OrderEnforcingWrapper(game)
+    return _wrapped(CribbageAEC, illegal_action, arguments)
+
+
+def parallel_env(
+    *, illegal_action: Literal["lose", "raise", "replace"] = "lose", **arguments: Any
+) -> ParallelEnv[str, Observation, Any]:
+    """The game as a parallel environment, for libraries that know no other.
+
+    At every step all agents give an action; that of the agent to act is taken, the others
+    (their masks are all ones) have no effect. After a step ``info["active_agent"]`` names the
+    agent to act. As all give one at every step, ``max_cycles`` is here a number of steps.
+
+    Args:
+        illegal_action, arguments: as for `env`.
+    """
+    return turn_based_aec_to_parallel(_wrapped(_Together, illegal_action, arguments))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from importlib import import_module
@@ -13,6 +14,7 @@ from crib_env import __version__
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "evaluate": ("crib_evaluate.command:evaluate", "Play a measured match between two players."),
+    "rules": ("crib_env.rules_command:rules", "Print the rules of a preset in words."),
     "bot": ("crib_agents.serve.command:bot", "Answer a front end, one JSON message a line."),
     "train": ("crib_train.command:train", "Train a player."),
     "export": ("crib_train.command:export", "Export a trained player as a bundle."),
@@ -49,6 +51,9 @@ def crib() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run `crib`. A user's error is one line on stderr and exit code 2."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Where the output cannot hold a sign there is a question mark, and no traceback.
+        sys.stdout.reconfigure(errors="replace")
     try:
         code: Any = crib.main(arguments, prog_name="crib", standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)

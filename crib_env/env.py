@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias, cast, SupportsInt
+from typing import Any, Literal, SupportsInt, TypeAlias, cast
 
 import gymnasium
 import numpy as np
@@ -66,7 +66,8 @@ class CribbageEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     ## Starting State
 
     A shuffled deal, the first dealer by the rules. A ``"deal"`` episode starts from
-    scores drawn as real games come to them. `reset` takes ``options``: ``deck`` (the
+    scores drawn as real games come to them (in games other than six-card for two to
+    121, from those of a new game). `reset` takes ``options``: ``deck`` (the
     first cards in the order dealt, one at a time from the dealer's left, then the
     starter), ``dealer`` (a seat), ``scores`` (points by side). Others are ignored.
 

@@ -1,8 +1,9 @@
 """What a choice of discards is worth before the starter is turned: exact means.
 
 The show of a keep is averaged over every starter that the thrower has not
-seen. What the crib adds is a table by the two ranks thrown (`crib_means`),
-made from self-play by ``crib tables crib``.
+seen. What the crib adds is a table by the two ranks thrown (`CRIB_MEANS`),
+made from self-play of the six-card game by ``crib tables crib``. In other games
+it stands for the crib as well as it can, see `crib_value`.
 """
 
 from __future__ import annotations
@@ -37,7 +38,11 @@ def read_crib_table(path: Path) -> NDArray[np.float64]:
 
 
 CRIB_MEANS: NDArray[np.float64] = np.stack([read_crib_table(path) for path in CRIB_FILES])
-"""Mean crib, float64 ``[2, 13, 13]``: points by ``[own, rank, rank]`` of the cards thrown."""
+"""Mean cribs of the six-card game, float64 ``[2, 13, 13]``: points by ``[own, rank, rank]`` of the
+cards thrown."""
+
+_CRIB_CARDS = 4
+"""Cards in the cribs of that table."""
 
 
 @njit
@@ -72,6 +77,24 @@ def crib_is_ours(s: np.ndarray, r: np.ndarray, seat: int) -> bool:
 
 
 @njit
+def crib_value(thrown: int, r: np.ndarray, table: np.ndarray) -> float:
+    """What the crib is worth by the cards that one seat throws to it, in points.
+
+    The table is of the six-card game. Where one card is thrown, it counts as with any
+    second; and a crib of fewer than four cards is worth that much less.
+
+    Args:
+        thrown: set of one or two cards.
+        r: settings of the rules.
+        table: float64 ``[13, 13]``, mean cribs by rank.
+    """
+    first = lowest(thrown) >> 2
+    rest = thrown & (thrown - 1)
+    mean = table[first].mean() if rest == 0 else table[first, lowest(rest) >> 2]
+    return mean * (r[R.PLAYERS] * r[R.THROWN] + r[R.BLIND]) / _CRIB_CARDS
+
+
+@njit
 def discard_values(
     s: np.ndarray, r: np.ndarray, seat: int, crib_means: np.ndarray, out: np.ndarray
 ) -> None:
@@ -79,7 +102,7 @@ def discard_values(
 
     The value is that of the best whole discard with the card in it: the mean
     show of what is kept, plus the mean crib where it is ours, less it where it is
-    not. Where one card is thrown, the crib counts as with any second card.
+    not (`crib_value`).
 
     Args:
         s, r: a game in the discard, and its rules; only the seat's own cards are read.
@@ -101,17 +124,13 @@ def discard_values(
         firsts &= firsts - 1
         if left == 1:
             value = mean_show(hand ^ (1 << first), seen, r)
-            if thrown:
-                value += sign * table[lowest(thrown) >> 2, first >> 2]
-            elif r[R.THROWN] == 1:
-                value += sign * table[first >> 2].mean()
-            out[first] = value
+            out[first] = value + sign * crib_value(thrown | (1 << first), r, table)
             continue
         seconds = firsts
         while seconds:
             second = lowest(seconds)
             seconds &= seconds - 1
-            value = mean_show(hand ^ (1 << first) ^ (1 << second), seen, r)
-            value += sign * table[first >> 2, second >> 2]
+            both = (1 << first) | (1 << second)
+            value = mean_show(hand ^ both, seen, r) + sign * crib_value(both, r, table)
             out[first] = max(out[first], value)
             out[second] = max(out[second], value)

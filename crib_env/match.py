@@ -17,19 +17,14 @@ _SAVED_VERSION = 1
 
 
 def game_worth(game: Game) -> int:
-    """Match points that a finished game gives its winner.
-
-    Every loser is judged by his own score: each one that is skunked adds what a skunk is
-    worth more than a game.
+    """Match points that a finished game gives its winner, see `Rules.worth`.
 
     Raises:
         IllegalActionError: when the game is not over.
     """
     if game.winner is None:
         raise IllegalActionError("the game is not over")
-    worths = game.rules.match_points
-    losers = [score for side, score in enumerate(game.scores) if side != game.winner]
-    return worths[0] + sum(worths[game.rules.skunk(score)] - worths[0] for score in losers)
+    return game.rules.worth(game.scores)
 
 
 class Match:
@@ -139,24 +134,24 @@ class Match:
         """
         try:
             data: Any = json.loads(saved)
-        except (json.JSONDecodeError, TypeError, UnicodeDecodeError, RecursionError) as error:
+        except (ValueError, TypeError, RecursionError) as error:
             raise InvalidViewError(f"this is no saved match: {error}") from None
         if not isinstance(data, dict) or data.get("version") != _SAVED_VERSION:
             raise InvalidViewError(f"this is no saved match of version {_SAVED_VERSION}")
         if missing := {"rules", "target", "seed", "games"} - data.keys():
             raise InvalidViewError(f"the saved match lacks {', '.join(sorted(missing))}")
-        match = cls(data["rules"], data["target"], whole_number(data["seed"], "seed"))
+        target = whole_number(data["target"], "target")
+        match = cls(data["rules"], target, whole_number(data["seed"], "seed"))
         if not isinstance(data["games"], list) or not data["games"]:
             raise InvalidViewError("a saved match has a list of games")
         for number, saved_game in enumerate(data["games"]):
             if number:
                 match.next_game()
             game = Game.from_json(json.dumps(saved_game))
-            if (game.rules, game.seed, game.first_dealer) != (
-                match.rules,
-                match.game.seed,
-                match.game.first_dealer,
-            ):
+            beginning = game.copy()
+            for _ in game.actions:
+                beginning.undo()
+            if beginning != match.game:
                 raise InvalidViewError(f"game {number + 1} of the saved match is not of this match")
             match.games[-1] = game
         return match

@@ -145,13 +145,19 @@ def _write_history(
 
 
 @njit
-def _write_series(s: np.ndarray, at: np.ndarray, out: np.ndarray) -> None:
+def _write_series(s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: np.ndarray) -> None:
+    players = r[R.PLAYERS]
     out[at[_COUNT] + s[S.COUNT]] = 1.0
     for back in range(s[S.SERIES_LENGTH]):
         rank = (s[S.SERIES] >> (4 * back)) & 15
         out[at[_SERIES] + rank] += 0.25
         if back < RECENT:
             out[at[_RECENT] + 13 * back + rank] = 1.0
+    if s[S.SERIES_LENGTH] > 0:
+        out[at[_LAST] + (s[S.LAST] - seat) % players] = 1.0
+    for step in range(players):
+        if (s[S.GONE] >> ((seat + step) % players)) & 1:
+            out[at[_GONE] + step] = 1.0
 
 
 @njit
@@ -208,16 +214,12 @@ def observe(s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: np.nda
         out[at[_STARTER] + (starter >> 2)] = 1.0
         out[at[_STARTER] + 13 + (starter & 3)] = 1.0
     _write_history(s, r, seat, at, out)
-    _write_series(s, at, out)
     for step in range(players):
-        other = (seat + step) % players
-        out[at[_HELD] + step] = s[S.HELD + other] / 6
-        if (s[S.GONE] >> other) & 1:
-            out[at[_GONE] + step] = 1.0
-    if s[S.SERIES_LENGTH] > 0:
-        out[at[_LAST] + (s[S.LAST] - seat) % players] = 1.0
+        out[at[_HELD] + step] = s[S.HELD + (seat + step) % players] / 6
     if s[S.PHASE] == _PLAY:
+        # Only now: when the deal is over there is no series, whatever lies on the table.
         out[at[_PHASE] + 2] = 1.0
+        _write_series(s, r, seat, at, out)
         _write_points(s, r, seat, at, out)
 
 

@@ -29,6 +29,7 @@ _COMMON = {
     "leader_after_reset": "comment-jouer, contre-l-ordinateur",
     "skunk_line": "reference-complete",
     "match": "reference-complete",
+    "next_dealer": _STANDARD,
     "counting": "contre-l-ordinateur",
 }
 
@@ -50,6 +51,7 @@ ORIGINS: dict[str, dict[str, str]] = {
         "go_continuation": "the text: the other goes on alone",
         "leader_after_reset": "the text: who did not play last",
         "skunk_line": "the text: 90 holes not passed", "match": "the text: double",
+        "next_dealer": _UNSAID,
         "counting": _UNSAID,
     },
     "boite-a-jeux": {
@@ -57,7 +59,8 @@ ORIGINS: dict[str, dict[str, str]] = {
         "first_dealer": _UNSAID, "heels_timing": "the text names it with the count",
         "crib_flush": _UNSAID, "go_continuation": "the text: until nobody can play",
         "leader_after_reset": _UNSAID, "skunk_line": "the text: before 90",
-        "match": "the text: seven games, a skunk worth two", "counting": _UNSAID,
+        "match": "the text: seven games, a skunk worth two", "next_dealer": _UNSAID,
+        "counting": _UNSAID,
     },
     "reference-complete": {
         "players": "the text", "cards": "the text", "target": "the text",
@@ -65,6 +68,7 @@ ORIGINS: dict[str, dict[str, str]] = {
         "heels_timing": "the text: at once", "crib_flush": "the text: all five cards",
         "go_continuation": "the text: while the other can", "leader_after_reset": _UNSAID,
         "skunk_line": "the text: below 91, below 61", "match": "the text: two, three",
+        "next_dealer": _UNSAID,
         "counting": "the text: muggins only where agreed",
     },
     "contre-l-ordinateur": {
@@ -73,6 +77,7 @@ ORIGINS: dict[str, dict[str, str]] = {
         "crib_flush": "the text: five", "go_continuation": "the text: the other goes on",
         "leader_after_reset": "the text: the other, if he holds cards",
         "skunk_line": "the text: no bonus", "match": "the text: no bonus",
+        "next_dealer": _UNSAID,
         "counting": "the text: automatic, no muggins",
     },
 }  # fmt: skip
@@ -141,6 +146,14 @@ def _match(rules: Rules) -> str:
     return words + (f"; a match goes to {rules.match_target}" if rules.match_target else "")
 
 
+def _next_dealer(rules: Rules) -> str:
+    if rules.next_dealer == "alternate":
+        return "the first deal passes to the left from game to game"
+    if rules.next_dealer == "loser":
+        return "the loser has the first deal of the next game"
+    return "the first deal is decided anew in each game"
+
+
 def _counting(rules: Rules) -> str:
     if rules.counting == "automatic":
         return "hands are counted by the referee"
@@ -163,6 +176,7 @@ _LINES: tuple[tuple[str, str, Callable[[Rules], str]], ...] = (
     ("counting", "Counting", _counting),
     ("skunk_line", "Skunks", _skunk),
     ("match", "Match", _match),
+    ("next_dealer", "Next game", _next_dealer),
 )
 _ONLY_WHERE_SET = ("short_flush", "pone_start")
 

@@ -6,7 +6,7 @@ integers that the compiled engine reads.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -118,6 +118,21 @@ class Rules:
         if self.skunk_line is not None and loser_points < self.skunk_line:
             return 1
         return 0
+
+    def worth(self, scores: Sequence[int]) -> int:
+        """Match points that a finished game gives its winner.
+
+        Every loser is judged by his own score: each one that is skunked adds what a
+        skunk is worth more than a game. The winner, at the target, adds nothing.
+
+        Args:
+            scores: final points by side.
+
+        >>> SIX_CARD.worth([121, 90]), THREE_PLAYER.worth([90, 121, 60])
+        (2, 4)
+        """
+        game = self.match_points[0]
+        return game + sum(self.match_points[self.skunk(points)] - game for points in scores)
 
     @cached_property
     def _row(self) -> NDArray[np.int64]:

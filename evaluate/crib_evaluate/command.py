@@ -71,7 +71,7 @@ def progress_bar(
     type=click.IntRange(min=1),
     default=10_000,
     show_default=True,
-    help="How many; an odd number is rounded up, since they come in mirrored pairs.",
+    help="How many; rounded up to whole pairs, or rounds of six for three players.",
 )
 @click.option(
     "--seed",
@@ -105,17 +105,21 @@ def evaluate(
 
     A and B are names (random, easy, medium, or what other packages add) or folders
     of exported players. Every deal is played twice with the seats exchanged, so
-    that both get the same cards and each deals first once.
+    that both get the same cards and each deals first once. Four play as partners;
+    for three players each deal is played six times, once for every way to seat
+    both.
     """
     # Only now, so that a mistyped option is answered at once.
     from crib_evaluate.match import play_match
+    from crib_evaluate.mirrored import seatings
     from crib_evaluate.report import match_report
 
     if json_file is not None:
         check_writable(json_file)
-    if games % 2:
-        games += 1
-        click.echo(f"crib: playing {games} games, since they come in mirrored pairs", err=True)
+    in_round = len(seatings(PRESETS[rules]))
+    if games % in_round:
+        games += in_round - games % in_round
+        click.echo(f"crib: playing {games} games, since {in_round} make a round", err=True)
     with progress_bar(f"{a} against {b}", games, "games") as progress:
         result = play_match(a, b, games, seed, rules, workers, progress)
     if json_file is not None:

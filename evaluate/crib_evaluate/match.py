@@ -27,17 +27,16 @@ import numpy as np
 from crib_agents.bot import Bot, BotError
 from crib_agents.registry import make_bot
 from crib_agents.uniform import check_seed
-from crib_env.errors import InvalidRulesError
 from crib_env.rules import Rules, get_rules
-from crib_evaluate.mirrored import Games, Progress, blame, name_of, play_mirrored
+from crib_evaluate.mirrored import Games, Progress, blame, name_of, play_mirrored, seatings
 from crib_evaluate.result import MatchResult, summarize
 
 Entrant = str | Path | Bot
 
-PAIRS_IN_CHUNK = 250
+ROUNDS_IN_CHUNK = 250
 """Enough that batches are quick, few enough that slow players spread over processes."""
 
-_REHEARSED_PAIRS = 10
+_REHEARSED_ROUNDS = 10
 _POOL_PAYS = 15.0
 """Seconds of play from which it is worth while to start worker processes."""
 
@@ -49,15 +48,15 @@ class _Plan:
     entrants: tuple[Entrant, ...]
     rules: Rules
     seed: int
-    pairs: int
+    rounds: int
 
     @property
     def chunks(self) -> int:
-        return -(-self.pairs // PAIRS_IN_CHUNK)
+        return -(-self.rounds // ROUNDS_IN_CHUNK)
 
     @property
     def games(self) -> int:
-        return self.pairs * self.rules.players
+        return self.rounds * len(seatings(self.rules))
 
 
 def play_match(
@@ -69,7 +68,11 @@ def play_match(
     workers: int | None = 1,
     progress: Progress | None = None,
 ) -> MatchResult:
-    """Play mirrored games between two players.
+    """Play mirrored games between two players, who take the seats by turns.
+
+    Two meet at the table for two. With partners each player has one side. Where
+    three play, each for himself, the seats are shared out in every possible way,
+    so that equal players win half of the games here too.
 
     A player that is named is made anew for each chunk of games, with a seed that
     follows from ``seed``, so even one that draws by chance gives the same numbers
@@ -78,9 +81,9 @@ def play_match(
 
     Args:
         a, b: names, folders of bundles, or bots.
-        games: how many; an odd number is rounded up, since they come in pairs.
+        games: how many; rounded up to whole rounds: of two games, for three players of six.
         seed: equal seeds give equal matches.
-        rules: two-player rules.
+        rules: of all the games; hands are always counted by the engine.
         workers: processes to play in; 1 for this one alone, None for as many as
             the machine has cores if the match is long enough. Bots that cannot
             be pickled are played here.
@@ -88,7 +91,7 @@ def play_match(
 
     Raises:
         BotError: when a bot cannot be made, fails, or answers with no legal card.
-        InvalidRulesError: for unknown rules, or rules that are not for two.
+        InvalidRulesError: for unknown rules.
         ValueError: for a number of games or workers below 1.
 
     >>> play_match("medium", "medium", games=10).players[0].win_rate.mean
@@ -114,14 +117,11 @@ def _plan(
     seed: int,
     rules: str | Rules | Mapping[str, Any],
 ) -> _Plan:
-    wanted = get_rules(rules)
-    if wanted.players != len(entrants):
-        raise InvalidRulesError(
-            f"a match is between {len(entrants)} players; these rules are for {wanted.players}"
-        )
+    # Bots lay cards and claim nothing.
+    wanted = replace(get_rules(rules), counting="automatic", muggins=False)
     if games < 1:
         raise ValueError(f"a match has at least one game, not {games}")
-    return _Plan(entrants, wanted, check_seed(seed), -(-games // wanted.players))
+    return _Plan(entrants, wanted, check_seed(seed), -(-games // len(seatings(wanted))))
 
 
 def _bots(plan: _Plan, seed: int) -> list[Bot]:
@@ -166,8 +166,8 @@ def _command(plan: _Plan) -> str | None:
 def _play_chunk(plan: _Plan, number: int, progress: Progress | None = None) -> Games:
     """Play one chunk of a match; which games they are depends on nothing else."""
     shuffles, chance = np.random.SeedSequence(plan.seed, spawn_key=(number,)).spawn(2)
-    pairs = min(PAIRS_IN_CHUNK, plan.pairs - number * PAIRS_IN_CHUNK)
-    seeds = np.random.default_rng(shuffles).integers(-(1 << 63), 1 << 63, pairs, np.int64)
+    rounds = min(ROUNDS_IN_CHUNK, plan.rounds - number * ROUNDS_IN_CHUNK)
+    seeds = np.random.default_rng(shuffles).integers(-(1 << 63), 1 << 63, rounds, np.int64)
     bots_seed = int(chance.generate_state(1, np.uint64)[0] >> np.uint64(1))
     return play_mirrored(_bots(plan, bots_seed), seeds, plan.rules, progress)
 
@@ -216,7 +216,7 @@ def _travels(plan: _Plan) -> bool:
 
 def _rehearse(plan: _Plan) -> float:
     """Seconds that the match would take here, from a few games that do not count."""
-    few = replace(plan, pairs=_REHEARSED_PAIRS)
+    few = replace(plan, rounds=_REHEARSED_ROUNDS)
     before = time.perf_counter()
     _play_chunk(few, 0)
     return (time.perf_counter() - before) * plan.games / few.games

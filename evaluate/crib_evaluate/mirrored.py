@@ -1,17 +1,16 @@
-"""Mirrored games: the same shuffles as often as there are players, the seats exchanged.
+"""Mirrored games: the same shuffles again and again, the two players exchanged.
 
-The unit of a match is the *pair*: two games on the same shuffles, in which each
-player is first dealer once. The luck of the cards falls on both alike, so the
-mean of a pair says more than that of two games.
-
-With ``n`` players a pair would be a round of ``n`` games; the arrays here are
-shaped for it.
+The unit of a match is the *round*: games on the same shuffles, one for every way
+to seat both players (`seatings`). For two, and for partners, that is a pair of
+games in which each side deals first once. The luck of the cards falls on both
+players alike, so the mean of a round says more than that of as many games.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,19 +25,43 @@ Progress = Callable[[int], None]
 """Told how many games are over."""
 
 
+PLAYERS = 2
+"""Those of a match: A and B, here 0 and 1, whatever the number of seats."""
+
+
+def seatings(rules: Rules) -> NDArray[np.int64]:
+    """Who sits where in the games of a round: every way to give the sides to both players.
+
+    Since players exchanged is another of the ways, equal players win half of a round.
+
+    Returns:
+        Players 0 and 1 by seat, int64 ``[games, seats]``; seat 0 deals first.
+
+    >>> from crib_env.rules import FOUR_PLAYER, SIX_CARD, THREE_PLAYER
+    >>> seatings(SIX_CARD).tolist(), seatings(FOUR_PLAYER).tolist()
+    ([[0, 1], [1, 0]], [[0, 1, 0, 1], [1, 0, 1, 0]])
+    >>> seatings(THREE_PLAYER).tolist()
+    [[0, 0, 1], [0, 1, 0], [0, 1, 1], [1, 0, 0], [1, 0, 1], [1, 1, 0]]
+    """
+    ways = [way for way in product(range(PLAYERS), repeat=rules.sides) if len(set(way)) > 1]
+    side_of_seat = [rules.side(seat) for seat in range(rules.players)]
+    return np.array(ways, np.int64)[:, side_of_seat]
+
+
 @dataclass(frozen=True)
 class Games:
-    """What came of mirrored games. Players are counted 0, 1 as they were named.
+    """What came of mirrored games. Games of a round are in the order of `seatings`.
 
     Attributes:
-        scores: final points, int64 ``[pairs, games, players]``; in game ``g`` of a
-            pair player ``g`` was first dealer.
-        winners: the player that won, int64 ``[pairs, games]``.
-        deals: deals begun, int64 ``[pairs, games]``.
-        pegged: points pegged by player and `Source`, int64 ``[players, sources]``.
+        scores: final points by side, int64 ``[rounds, games, sides]``.
+        winners: the side that won, int64 ``[rounds, games]``.
+        deals: deals begun, int64 ``[rounds, games]``.
+        pegged: points pegged by player and `Source`, int64 ``[2, sources]``, those of
+            all his seats together.
         pegged_in_whole_deals: the same without the last deal of each game, which
             is cut short by somebody's reaching the target.
-        whole_deals_dealt: those deals by dealer, int64 ``[players]``.
+        whole_deals_dealt: how often a seat of the player dealt one of those, int64 ``[2]``.
+        whole_deals_not_dealt: how often a seat of his played one and did not deal.
     """
 
     scores: NDArray[np.int64]
@@ -47,6 +70,7 @@ class Games:
     pegged: NDArray[np.int64]
     pegged_in_whole_deals: NDArray[np.int64]
     whole_deals_dealt: NDArray[np.int64]
+    whole_deals_not_dealt: NDArray[np.int64]
 
     @classmethod
     def merge(cls, parts: Sequence[Games]) -> Games:
@@ -58,6 +82,7 @@ class Games:
             pegged=_total([part.pegged for part in parts]),
             pegged_in_whole_deals=_total([part.pegged_in_whole_deals for part in parts]),
             whole_deals_dealt=_total([part.whole_deals_dealt for part in parts]),
+            whole_deals_not_dealt=_total([part.whole_deals_not_dealt for part in parts]),
         )
 
 
@@ -71,36 +96,37 @@ def play_mirrored(
     rules: Rules,
     progress: Progress | None = None,
 ) -> Games:
-    """Play one pair of games for each seed.
+    """Play one round of games for each seed.
 
     Args:
-        bots: one for each seat.
-        seeds: of the shuffles, int64 ``[pairs]``.
+        bots: the two players; each is asked for all of its seats.
+        seeds: of the shuffles, int64 ``[rounds]``.
         rules: of all the games.
         progress: told how many of the games are over.
 
     Raises:
         BotError: when a bot fails, or answers with anything but a legal card.
     """
-    players = rules.players
-    batch = GameBatch(players * len(seeds), rules, one_deal=True)
-    # Row by row: all the first games of the pairs, then all the second ones.
-    turned = np.repeat(np.arange(players), len(seeds))
+    ways = seatings(rules)
+    # Row by row: all the first games of the rounds, then all the second ones, and so on.
+    player_at = np.repeat(ways, len(seeds), axis=0)
+    games = len(player_at)
+    batch = GameBatch(games, rules, one_deal=True)
     whole_deals = np.zeros_like(batch.tally)
-    batch.start(batch.all_rows, np.tile(seeds, players), np.zeros(len(turned), np.int64))
+    batch.start(batch.all_rows, np.tile(seeds, len(ways)), np.zeros(games, np.int64))
     batch.settle(batch.all_rows)
     live = batch.all_rows
     while len(live):
         seats = batch.to_act[live]
-        batch.apply(live, _cards(bots, batch, live, seats, (seats + turned[live]) % players))
+        batch.apply(live, _cards(bots, batch, live, seats, player_at[live, seats]))
         ended = live[batch.stopped[live] & ~batch.over[live]]
         whole_deals[ended] = batch.tally[ended]
         batch.next_deal(ended)
         batch.settle(ended)
         live = live[~batch.over[live]]
         if progress is not None:
-            progress(len(turned) - len(live))
-    return _outcome(batch, turned, whole_deals)
+            progress(games - len(live))
+    return _outcome(batch, player_at, whole_deals, len(ways))
 
 
 def _cards(
@@ -170,23 +196,23 @@ def ask(bot: Bot, observations: NDArray[np.float32], masks: NDArray[np.int8]) ->
     return cards
 
 
-def _outcome(batch: GameBatch, turned: NDArray[np.int64], whole_deals: NDArray[np.int64]) -> Games:
-    """Count a batch that is over, seats turned back into players."""
-    rules = batch.rules
-    players = rules.players
-    rows = batch.all_rows
-    by_pair = (players, len(rows) // players)
-    # In a game turned once, player 1 sits at seat 0 and deals first.
-    seat_of = (np.arange(players)[None, :] - turned[:, None]) % players
-    side_of_seat = np.array([rules.side(seat) for seat in range(players)])
-    scores = batch.scores[rows[:, None], side_of_seat[seat_of]]
+def _outcome(
+    batch: GameBatch, player_at: NDArray[np.int64], whole_deals: NDArray[np.int64], ways: int
+) -> Games:
+    """Count a batch that is over, by round and by player."""
+    players = batch.rules.players
+    by_game = (ways, len(player_at) // ways)
     deals = batch.states[:, S.DEAL_NUMBER]
-    whole_dealt = (deals[:, None] - 1 - seat_of + players - 1) // players
+    whole = deals[:, None] - 1
+    # The deal passes to the left from seat 0.
+    dealt = (whole - np.arange(players) + players - 1) // players
+    mine = [player_at == player for player in range(PLAYERS)]
     return Games(
-        scores=scores.reshape(*by_pair, players).swapaxes(0, 1).copy(),
-        winners=((batch.winner + turned) % players).reshape(by_pair).T.copy(),
-        deals=deals.reshape(by_pair).T.copy(),
-        pegged=batch.tally[rows[:, None], seat_of].sum(axis=0),
-        pegged_in_whole_deals=whole_deals[rows[:, None], seat_of].sum(axis=0),
-        whole_deals_dealt=whole_dealt.sum(axis=0),
+        scores=batch.scores.reshape(*by_game, -1).swapaxes(0, 1).copy(),
+        winners=batch.winner.reshape(by_game).T.copy(),
+        deals=deals.reshape(by_game).T.copy(),
+        pegged=np.stack([batch.tally[seats].sum(axis=0) for seats in mine]),
+        pegged_in_whole_deals=np.stack([whole_deals[seats].sum(axis=0) for seats in mine]),
+        whole_deals_dealt=np.array([dealt[seats].sum() for seats in mine]),
+        whole_deals_not_dealt=np.array([(whole - dealt)[seats].sum() for seats in mine]),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -11,35 +12,58 @@ import pytest
 from crib_agents import BotError, ViewBot, bot_names, make_bot
 from crib_agents.bot import Bot, decode, encode
 from crib_agents.heuristic import EASY, MEDIUM, HeuristicBot, Settings
-from crib_env import Game, SeatView
+from crib_env import Game, SeatView, show_score
 from crib_env.cards import Card, parse_cards, to_mask
-from crib_env.expectation import CRIB_MEANS, mean_show
-from crib_env.rules import SIX_CARD
+from crib_env.expectation import CRIB_MEANS, crib_value, mean_show
+from crib_env.observation import observation_size, observe, offsets
+from crib_env.rules import PRESETS, SIX_CARD, Rules, get_rules
 
 NAMES = ("random", "easy", "medium")
 
+HOUSE_RULES = {
+    "house rules for three": get_rules(
+        {
+            "preset": "three-player",
+            "leader_after_reset": "go_caller",
+            "go_continuation": "first_after_go",
+        }
+    ),
+    "four for themselves": get_rules({"preset": "four-player", "teams": False}),
+    "no crib": get_rules({"dealt": 4, "thrown": 0}),
+}
+GAMES = {**PRESETS, **HOUSE_RULES}
 
-def decisions(number: int, seed: int = 0) -> Iterator[SeatView]:
-    """Views at decisions of games between random hands."""
+every_game = pytest.mark.parametrize("rules", GAMES.values(), ids=GAMES)
+
+
+def games(number: int, seed: int = 0, rules: Rules = SIX_CARD) -> Iterator[Game]:
+    """Games between random hands, at that many decisions with a choice."""
     choices = np.random.default_rng(seed)
     while number > 0:
-        game = Game(seed=int(choices.integers(1 << 40)))
+        game = Game(rules, seed=int(choices.integers(1 << 40)))
         while not game.is_over and number > 0:
             legal = game.legal_actions()
             if len(legal) > 1:
                 number -= 1
-                yield game.view(game.to_act)
+                yield game
             game.apply(legal[choices.integers(len(legal))])
+
+
+def decisions(number: int, seed: int = 0, rules: Rules = SIX_CARD) -> Iterator[SeatView]:
+    """Views at decisions of games between random hands."""
+    for game in games(number, seed, rules):
+        yield game.view(game.to_act)
 
 
 def answer(bot: Bot, view: SeatView) -> tuple[Card, ...]:
     return bot.discard(view) if view.phase == "discard" else (bot.play(view),)
 
 
+@every_game
 @pytest.mark.parametrize("name", NAMES)
-def test_batched_and_single_form_agree(name: str) -> None:
-    bot = make_bot(name, seed=5)
-    views = list(decisions(400))
+def test_batched_and_single_form_agree(name: str, rules: Rules) -> None:
+    bot = make_bot(name, seed=5, rules=rules)
+    views = list(decisions(200, rules=rules))
     pairs = [encode(view) for view in views]
     observations = np.stack([observation for observation, _ in pairs])
     masks = np.stack([mask for _, mask in pairs])
@@ -52,33 +76,65 @@ def test_batched_and_single_form_agree(name: str) -> None:
         assert card in [int(one) for one in answer(bot, view)]
 
 
+@every_game
+def test_observation_of_a_view_is_that_of_the_game(rules: Rules) -> None:
+    """So that a bot lays the same card through a view as in an environment or a match."""
+    for game in games(200, seed=12, rules=rules):
+        seen = np.zeros(observation_size(rules), np.float32)
+        observe(game.state(), rules.to_array(), game.to_act, offsets(rules), seen)
+        observation, mask = encode(game.view(game.to_act))
+        assert np.array_equal(observation, seen)
+        assert np.flatnonzero(mask).tolist() == [int(card) for card in game.legal_actions()]
+
+
+@every_game
+def test_plays_whole_games(rules: Rules) -> None:
+    bots = [make_bot(name, seed=1, rules=rules) for name in NAMES]
+    for seed in range(3):
+        game = Game(rules, seed=seed)
+        while not game.is_over:
+            for card in answer(bots[(game.to_act + seed) % 3], game.view(game.to_act)):
+                game.apply(card)
+        assert max(game.scores) == rules.target
+
+
+@every_game
 @pytest.mark.parametrize("name", NAMES)
-def test_order_of_the_hand_does_not_matter(name: str) -> None:
-    bot = make_bot(name, seed=3)
+def test_order_of_the_hand_does_not_matter(name: str, rules: Rules) -> None:
+    bot = make_bot(name, seed=3, rules=rules)
     choices = np.random.default_rng(0)
-    for view in decisions(150, seed=4):
+    for view in decisions(80, seed=4, rules=rules):
         message = view.to_json()
         expected = answer(bot, SeatView.from_json(message))
-        for _ in range(3):
+        for _ in range(2):
             choices.shuffle(message["hand"])
             assert answer(bot, SeatView.from_json(message)) == expected
 
 
+def turned(view: SeatView, steps: int) -> SeatView:
+    """The same position, everybody moved some seats to the left."""
+    rules = view.rules
+    scores = list(view.scores)
+    for side, points in enumerate(view.scores):
+        scores[rules.side((side + steps) % rules.players)] = points
+    return replace(
+        view,
+        seat=(view.seat + steps) % rules.players,
+        dealer=(view.dealer + steps) % rules.players,
+        scores=tuple(scores),
+        plays=tuple(laid._replace(seat=(laid.seat + steps) % rules.players) for laid in view.plays),
+    )
+
+
+@every_game
 @pytest.mark.parametrize("name", NAMES)
-def test_seat_does_not_matter(name: str) -> None:
-    """The same position seen from the other chair gets the same card."""
-    bot = make_bot(name, seed=3)
-    for view in decisions(150, seed=8):
-        turned = SeatView(
-            seat=1 - view.seat,
-            dealer=1 - view.dealer,
-            hand=view.hand,
-            scores=view.scores[::-1],
-            discards=view.discards,
-            starter=view.starter,
-            plays=tuple(laid._replace(seat=1 - laid.seat) for laid in view.plays),
-        )
-        assert answer(bot, turned) == answer(bot, view)
+def test_seat_does_not_matter(name: str, rules: Rules) -> None:
+    """The same position seen from another chair gets the same card."""
+    bot = make_bot(name, seed=3, rules=rules)
+    for view in decisions(80, seed=8, rules=rules):
+        expected = answer(bot, view)
+        for steps in range(1, rules.players):
+            assert answer(bot, turned(view, steps)) == expected
 
 
 def test_easy_and_random_have_their_own_seeds() -> None:
@@ -100,25 +156,51 @@ def test_random_lays_every_card_alike() -> None:
     assert ((counts - expected) ** 2 / expected).sum() < 20.5, counts  # chi-square, 5 dof, 0.1 %
 
 
-def test_medium_throws_the_best_exact_discard() -> None:
-    """Against a slow recount: mean of each keep over the 46 starters, plus or minus the crib."""
-    from crib_env import show_score
+def crib_by_table(cards: tuple[Card, ...], ours: bool, rules: Rules) -> float:
+    """What a crib adds: its mean in the six-card game, shared out where it holds fewer cards."""
+    table = CRIB_MEANS[int(ours)]
+    if len(cards) == 2:
+        mean = table[cards[0].rank, cards[1].rank]
+    else:
+        mean = np.mean([table[cards[0].rank, other] for other in range(13)])
+    crib = rules.players * rules.thrown + rules.blind
+    return (1 if ours else -1) * float(mean) * crib / 4
 
-    medium = make_bot("medium")
-    for view in [view for view in decisions(60, seed=6) if view.phase == "discard"][:12]:
-        hand = view.hand if len(view.hand) == 6 else (*view.hand, *view.discards)
-        whole = SeatView(seat=view.seat, dealer=view.dealer, hand=tuple(sorted(hand)))
-        sign = 1 if view.dealer == view.seat else -1
+
+@every_game
+def test_medium_throws_the_best_exact_discard(rules: Rules) -> None:
+    """Against a slow recount: mean of each keep over the starters, plus or minus the crib."""
+    medium = make_bot("medium", rules=rules)
+    tried = 0
+    for game in games(120, seed=6, rules=rules):
+        view = game.view(game.to_act)
+        if view.phase != "discard" or view.discards or tried == 8:
+            continue
+        tried += 1
+        ours = rules.side(view.dealer) == rules.side(view.seat)
         values: dict[tuple[Card, ...], float] = {}
-        starters = [card for card in range(52) if card not in whole.hand]
-        for pair in combinations(whole.hand, 2):
-            keep = [card for card in whole.hand if card not in pair]
-            shows = [show_score(keep, starter).total for starter in starters]
-            crib = CRIB_MEANS[int(sign > 0), pair[0].rank, pair[1].rank]
-            values[pair] = float(np.mean(shows)) + sign * crib
-            exact = mean_show(to_mask(keep), to_mask(whole.hand), SIX_CARD.to_array())
+        starters = [card for card in range(52) if card not in view.hand]
+        for thrown in combinations(view.hand, rules.thrown):
+            keep = [card for card in view.hand if card not in thrown]
+            shows = [show_score(keep, starter, rules=rules).total for starter in starters]
+            exact = mean_show(to_mask(keep), to_mask(view.hand), rules.to_array())
             assert exact == pytest.approx(np.mean(shows))
-        assert values[medium.discard(whole)] == pytest.approx(max(values.values()))
+            values[thrown] = float(np.mean(shows)) + crib_by_table(thrown, ours, rules)
+        assert values[medium.discard(view)] == pytest.approx(max(values.values()))
+    assert tried == (8 if rules.thrown else 0)
+
+
+@pytest.mark.parametrize(
+    ("preset", "thrown", "share"),
+    [("six-card", "5H 5S", 1.0), ("five-card-historic", "5H KS", 1.0), ("four-player", "5H", 1.0),
+     ("three-player", "5H", 1.0), ("five-card", "5H", 0.5)],
+)  # fmt: skip
+def test_a_small_crib_is_worth_less(preset: str, thrown: str, share: float) -> None:
+    cards = parse_cards(thrown)
+    table = CRIB_MEANS[1]
+    full = table[cards[0].rank, cards[1].rank] if len(cards) == 2 else table[cards[0].rank].mean()
+    value = crib_value(to_mask(cards), PRESETS[preset].to_array(), table)
+    assert value == pytest.approx(share * full)
 
 
 @pytest.mark.parametrize(
@@ -180,36 +262,39 @@ def test_easy_overlooks_the_crib() -> None:
     assert careful.discard(mine) == careful.discard(theirs)
 
 
-def test_view_bot_is_asked_for_the_whole_discard() -> None:
+@every_game
+def test_view_bot_is_asked_for_the_whole_discard(rules: Rules) -> None:
     class First(ViewBot):
         name = "first"
 
         def discard(self, view: SeatView) -> tuple[Card, ...]:
-            assert len(view.hand) == 6
-            return view.hand[:2]
+            assert len(view.hand) == rules.dealt
+            return view.hand[: rules.thrown]
 
         def play(self, view: SeatView) -> Card:
             return view.legal()[0]
 
     bot = First()
-    for view in decisions(80, seed=9):
+    bot.rules = rules
+    for view in decisions(80, seed=9, rules=rules):
         observation, mask = encode(view)
         card = bot.actions(observation[None], mask[None])[0]
         if view.phase == "play":
             assert card == bot.play(view)
         else:
             whole = sorted((*view.hand, *view.discards))
-            assert card in [int(one) for one in whole[:2]] or view.discards
+            assert card in [int(one) for one in whole[: rules.thrown]] or view.discards
 
 
-def test_decode_returns_the_view_from_the_own_seat() -> None:
-    for view in decisions(200, seed=10):
-        seen = decode(encode(view)[0], SIX_CARD)
-        assert seen.hand == view.hand
+@every_game
+def test_decode_returns_the_view_from_the_own_seat(rules: Rules) -> None:
+    for view in decisions(200, seed=10, rules=rules):
+        seen = decode(encode(view)[0], rules)
+        own = turned(view, -view.seat)
+        for field in ("seat", "dealer", "hand", "scores", "discards", "starter", "plays", "count"):
+            assert getattr(seen, field) == getattr(own, field), field
         assert seen.legal() == view.legal()
-        assert seen.seat == 0
-        assert seen.scores[0] == view.scores[view.seat]
-        assert (seen.dealer == 0) == (view.dealer == view.seat)
+        assert seen.held == own.held
 
 
 def test_options() -> None:

@@ -97,6 +97,25 @@ def test_bytes_that_are_no_text_and_lines_without_end(bot: subprocess.Popen[byte
     assert last == PONG
 
 
+@pytest.mark.parametrize("rules", ["three-player", "four-player"])
+def test_a_game_for_more_than_two(rules: str) -> None:
+    """As a front end meets it: no message says what is played."""
+    game = Game(rules, seed=1)
+    process = start("medium", "--rules", rules)
+    try:
+        while game.deal < 2 and not game.is_over:
+            view = {**game.view(game.to_act).to_json()}
+            del view["rules"]
+            (line,) = answers(process, (json.dumps({"type": "act", "view": view}).encode(),))
+            answer = json.loads(line)
+            for card in answer.get("discard") or [answer["play"]]:
+                game.apply(card)
+        assert ended(process) == (0, b"", b"")
+    finally:
+        process.kill()
+        process.communicate()
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it_quietly(bot: subprocess.Popen[bytes], number: signal.Signals) -> None:

@@ -120,6 +120,14 @@ def game_in_play(
     return game
 
 
+def at_the_count(game: Game) -> Game:
+    """The same game, its cards laid from the lowest, when the hands are to be claimed."""
+    while game.phase == "play":
+        game.apply(game.legal_actions()[0])
+    assert game.phase == "count"
+    return game
+
+
 def random_decisions(seed: int, rules: Rules | None = None, **options: object) -> Iterator[Game]:
     """A game played by chance, before each decision and once more when it is over.
 
@@ -131,6 +139,17 @@ def random_decisions(seed: int, rules: Rules | None = None, **options: object) -
         yield game
         game.apply(chance.choice(game.legal_actions()))
     yield game
+
+
+def play_by_chance(game: Game, seed: int) -> Game:
+    """Play a game on to its end; hands that are to be claimed, all of them truly."""
+    chance = random.Random(seed)
+    while not game.is_over:
+        if game.phase == "count":
+            game.claim(engine.MOST_POINTS)
+        else:
+            game.apply(chance.choice(game.legal_actions()))
+    return game
 
 
 def random_game(seed: int, rules: Rules | None = None, **options: object) -> Game:

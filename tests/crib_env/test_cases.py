@@ -16,6 +16,7 @@ import pytest
 from crib_env import (
     Event,
     Game,
+    IllegalActionError,
     InvalidViewError,
     Rules,
     SeatView,
@@ -26,14 +27,17 @@ from crib_env import (
 )
 from crib_env import state as S
 from crib_env.cards import RANKS, Card, parse_cards, to_mask
+from crib_env.match import Match
 from crib_env.observation import split
 from crib_env.state import EventKind, Phase, Source
 from tests.crib_env.support import (
     DATA,
     NO_SKUNKS,
     PEGS,
+    at_the_count,
     game_in_play,
     observation,
+    play_by_chance,
     random_decisions,
 )
 
@@ -44,12 +48,6 @@ CASES: dict[str, Case] = {
 }
 
 JUDGED_ELSEWHERE = {
-    "END-12": "muggins is not among the rules that are built",
-    "MUG-01": "muggins is not among the rules that are built",
-    "MUG-03": "muggins is not among the rules that are built",
-    "MUG-04": "muggins is not among the rules that are built; counting is automatic",
-    "DEAL-04": "who deals first in the next game belongs to a match of games",
-} | {
     name: "a property of environments, masks or exports, not a position to judge"
     for name in CASES
     if name.startswith("ENV-")
@@ -68,19 +66,25 @@ SHOWS = [*of_kind("hand", "crib"), "VAR-16"]
 PLAYED = [name for name in of_kind("go", "end", "variant") if "plays" in CASES[name]["input"]]
 PLAYED.remove("GO-04")  # stands in the middle of a count, see below
 SEQUENCES = [name for name in of_kind("end") if "scoring_sequence" in CASES[name]["input"]]
+SEQUENCES.remove("END-12")  # muggins, in a whole game below
 SKUNKS = [name for name in of_kind("variant") if "loser_score" in CASES[name]["input"]]
 SINGLE = {
     "GO-04": "test_a_count_closed_by_one_seat_alone",
     "GO-15": "test_a_playable_card_must_be_played",
     "GO-16": "test_points_of_each_card_are_seen_before_it_is_laid",
     "END-01": "test_the_crib_takes_the_dealer_out",
+    "END-12": "test_muggins_may_win_the_game",
     "END-09": "test_the_rest_of_the_hand_is_not_played",
     "DEAL-01": "test_cards_are_cut_by_rank",
     "DEAL-03": "test_the_deal_alternates",
+    "DEAL-04": "test_who_deals_first_in_the_next_game",
     "DEAL-06": "test_more_players_are_dealt",
     "DEAL-07": "test_partners_sit_opposite",
     "VAR-09": "test_each_loser_is_skunked_for_himself",
     "VAR-18": "test_both_five_card_games_can_be_told",
+    "MUG-01": "test_a_claim_may_miss_points",
+    "MUG-03": "test_a_claim_is_corrected_before_the_next",
+    "MUG-04": "test_without_claims_all_is_counted",
 }
 
 
@@ -98,7 +102,7 @@ def test_no_case_is_passed_over() -> None:
 @pytest.mark.parametrize("name", SHOWS)
 def test_show(name: str) -> None:
     given, expected = CASES[name]["input"], CASES[name]["expect"]
-    rules = get_rules(given.get("rules", "six-card"))
+    rules = get_rules({"dealt": len(given["hand"]) + 2} | given.get("rules", {}))
     score = show_score(given["hand"], given["starter"], given["crib"], rules)
     assert score.total == expected["total"]
     for part, points in expected["breakdown"].items():
@@ -487,6 +491,123 @@ def test_partners_sit_opposite() -> None:
     assert min(sums) > 0
 
 
+def test_who_deals_first_in_the_next_game() -> None:
+    given, expected = CASES["DEAL-04"]["input"]["previous_game"], CASES["DEAL-04"]["expect"]
+    players = ["a", "b"]
+
+    def dealers(next_dealer: Any) -> list[tuple[int, int]]:
+        """First dealers of the game before and of the next, where it went as in the case."""
+        found = []
+        for seed in range(60):
+            match = Match(Rules(next_dealer=next_dealer), seed=seed)
+            play_by_chance(match.game, seed)
+            game = match.game
+            if (game.winner, game.dealer) == (0, players.index(given["last_dealer"])):
+                found.append((game.first_dealer, match.next_game().first_dealer))
+        return found
+
+    assert (given["winner"], given["loser"]) == ("a", "b")
+    by_rule = expected["by_rule"]
+    assert {after for _, after in dealers("loser")} == {players.index(by_rule["loser_deals"])}
+    assert by_rule["cut_again"] == "random"
+    assert set(dealers("anew")) == {(0, 0), (0, 1), (1, 0), (1, 1)}
+    assert by_rule["alternate_first_deal"] == "other than previous first dealer"
+    assert set(dealers("alternate")) == {(0, 1), (1, 0)}
+
+
+# Claims
+
+
+MUGGINS = Rules(counting="manual", muggins=True)
+TWELVE = CASES["MUG-01"]["input"]["hand"]
+
+
+def count_of(rules: Rules, scores: Sequence[int] | None = None) -> Game:
+    """Pone, seat 0, is about to count the hand of twelve."""
+    return at_the_count(
+        game_in_play({0: TWELVE, 1: "3D 9H TD KD"}, 1, starter="2C", rules=rules, scores=scores)
+    )
+
+
+@pytest.mark.parametrize("muggins", [True, False])
+def test_a_claim_may_miss_points(muggins: bool) -> None:
+    given, expected = CASES["MUG-01"]["input"], CASES["MUG-01"]["expect"]
+    score = show_score(given["hand"], given["starter"])
+    assert score.total == expected["actual"]
+    for part, points in expected["breakdown"].items():
+        assert getattr(score, part) == points, part
+    game = count_of(Rules(counting="manual", muggins=muggins))
+    assert set(game.to_count) == set(parse_cards(given["hand"]))
+    pone, dealer = game.scores
+    game.claim(given["claimed"])
+    assert game.scores[0] - pone == expected["claimer_gets"]
+    assert given["muggins"]
+    assert game.scores[1] - dealer == (expected["opponent_gets"] if muggins else 0)
+
+
+def test_a_claim_is_corrected_before_the_next() -> None:
+    given, expected = CASES["MUG-03"]["input"], CASES["MUG-03"]["expect"]
+    kept = {0: "7C 8D 9H 2S", 1: "3D 9C TD QD"}
+    actual = given["actual"]["pone_hand"]
+    assert show_score(kept[0], "KD").total == actual
+    game = at_the_count(game_in_play(kept, 1, starter="KD", rules=MUGGINS))
+    order: list[str] = []
+    while game.deal == 1:
+        name = ("pone_hand", "dealer_hand", "crib")[len(order)]
+        assert game.to_act == (0 if name == "pone_hand" else 1)
+        before = game.scores
+        game.claim(given["claim"].get(name, 29))
+        order.append(name)
+        if name == "pone_hand":
+            assert game.scores[0] - before[0] == expected["claimer_gets"]
+            assert game.scores[1] - before[1] == expected["opponent_gets"]
+            assert given["order"][len(order)] == expected["corrected_before"]
+    assert order == given["order"]
+
+
+def test_without_claims_all_is_counted() -> None:
+    given, expected = CASES["MUG-04"]["input"], CASES["MUG-04"]["expect"]
+    rules = get_rules(given["profile"])
+    kept = {0: given["hand"], 1: "3D 9H TD KD"}
+    game = game_in_play(kept, 1, starter=given["starter"], rules=rules)
+    while game.deal == 1:
+        assert game.phase == "play"
+        game.apply(game.legal_actions()[0])
+    hand = next(event for event in game.last_events if event.kind == EventKind.HAND)
+    assert (hand.seat, hand.points, hand.worth) == (0, expected["claimer_gets"], expected["actual"])
+    others = [event for event in game.events if event.kind == EventKind.MUGGINS]
+    assert len(others) == expected["opponent_gets"]
+    assert given["claimed"] is None
+    with pytest.raises(IllegalActionError, match="there is nothing to count now"):
+        game.claim(12)
+
+
+def test_muggins_may_win_the_game() -> None:
+    given, expected = CASES["END-12"]["input"], CASES["END-12"]["expect"]
+    claimed, missed, unseen = (step["points"] for step in given["scoring_sequence"])
+    kept, starter = {0: "3D 5D 2H TD", 1: "JS 2S TC QH"}, "3S"
+    assert show_score(kept[0], starter).total == claimed + missed
+    assert show_score(kept[1], starter).total == unseen
+    at = [given["scores"]["pone"], given["scores"]["dealer"]]
+
+    def counting(scores: Sequence[int] | None = None) -> Game:
+        game = game_in_play(kept, 1, starter=starter, rules=MUGGINS, scores=scores)
+        return at_the_count(game)
+
+    game = counting([score - pegged for score, pegged in zip(at, counting().scores)])
+    assert game.scores == tuple(at)
+    game.claim(claimed)
+    assert ("pone", "dealer")[game.winner or 0] == expected["winner"]
+    assert game.scores == (expected["clamped"]["pone"], expected["clamped"]["dealer"])
+    assert [event.kind for event in game.last_events] == [
+        EventKind.HAND,
+        EventKind.MUGGINS,
+        EventKind.WIN,
+    ]
+    assert expected["ended_at"] == "muggins"
+    assert game.to_count == ()
+
+
 # Variations
 
 
@@ -510,6 +631,8 @@ def test_each_loser_is_skunked_for_himself() -> None:
     losers = {name: score for name, score in given["scores"].items() if score < rules.target}
     assert given["scores"].keys() - losers.keys() == {expected["winner"]}
     assert {name: rules.skunk(score) > 0 for name, score in losers.items()} == expected["skunked"]
+    assert expected["winner_match_points_if_sum"] == "1 + 1 for b (option), losers 0"
+    assert rules.worth(list(given["scores"].values())) == 1 + 1
 
 
 def test_both_five_card_games_can_be_told() -> None:

@@ -22,10 +22,17 @@ import crib_env
 from crib_agents import ViewBot, make_bot
 from crib_env.cards import Card, parse_cards
 from crib_env.env import CribbageEnv
-from crib_env.errors import CribbageError, IllegalActionError, InvalidCardError, InvalidViewError
+from crib_env.errors import (
+    CribbageError,
+    IllegalActionError,
+    InvalidCardError,
+    InvalidRulesError,
+    InvalidViewError,
+)
 from crib_env.observation import observation_size, split
-from crib_env.rules import SIX_CARD
+from crib_env.rules import PRESETS, SIX_CARD, get_rules
 from crib_env.view import SeatView
+from crib_env.win_probability import supports
 
 IDS = [name for name in gymnasium.registry if name.startswith("crib_env/")]
 ARGUMENTS: list[dict[str, Any]] = [
@@ -33,6 +40,13 @@ ARGUMENTS: list[dict[str, Any]] = [
     for episode in ("game", "deal")
     for reward in ("win", "margin", "win_probability")
 ]
+ARGUMENTS += [
+    {"rules": rules, "episode": episode, "reward": reward}
+    for rules in PRESETS
+    for episode, reward in (("game", "margin"), ("deal", "win"))
+]
+NOT_OF_THE_TABLE = [name for name, rules in PRESETS.items() if not supports(rules)]
+"""Presets for which there is no table of win probabilities."""
 
 
 def play(
@@ -152,6 +166,59 @@ def test_win_probability_rewards_sum_to_the_whole_game() -> None:
         assert total == pytest.approx(expected)
 
 
+def test_games_without_a_table() -> None:
+    assert NOT_OF_THE_TABLE == ["three-player", "four-player", "five-card", "five-card-historic"]
+
+
+@pytest.mark.parametrize("rules", NOT_OF_THE_TABLE)
+@pytest.mark.parametrize("make", [gymnasium.make, gymnasium.make_vec])
+def test_win_probability_is_refused_where_the_table_does_not_fit(make: Any, rules: str) -> None:
+    with pytest.raises(InvalidRulesError, match="is for the six-card game of two"):
+        make(IDS[0], rules=rules, reward="win_probability")
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_game_is_played_from_every_seat(preset: str) -> None:
+    """Rewards, results and masks are those of the seat and its side."""
+    rules = get_rules(preset)
+    for seat in range(rules.players):
+        env = CribbageEnv(rules=preset, seat=seat, opponent="random", reward="margin")
+        side = rules.side(seat)
+        total, ended = 0.0, 0
+        for *_, reward, terminated, info in play(env, seat, 400):
+            total += reward
+            if not terminated:
+                view = env.view()
+                assert (view.seat, view.to_act) == (seat, seat)
+                legal = [int(card) for card in view.legal()]
+                assert np.flatnonzero(info["action_mask"]).tolist() == legal
+                continue
+            own, others = info["scores"][side], np.delete(info["scores"], side)
+            assert max(own, *others) == rules.target
+            assert info["is_success"] == (own == rules.target)
+            assert info["margin"] == own - others.max()
+            assert info["skunk"] == rules.skunk(others.min() if info["is_success"] else own)
+            # What pone has at the start nobody has pegged.
+            head_start = own - others.mean() - total
+            assert abs(head_start) == pytest.approx(rules.pone_start)
+            total, ended = 0.0, ended + 1
+        assert ended >= 3
+
+
+@pytest.mark.parametrize("preset", NOT_OF_THE_TABLE)
+def test_deal_episodes_of_other_games_begin_as_a_game_does(preset: str) -> None:
+    env = CribbageEnv(rules=preset, episode="deal", opponent="random")
+    rules = env.rules
+    for seed in range(20):
+        env.reset(seed=seed)
+        view = env.view()
+        pone = rules.side((view.dealer + 1) % rules.players)
+        assert view.phase == "discard"
+        assert view.scores == tuple(
+            rules.pone_start if side == pone else 0 for side in range(rules.sides)
+        )
+
+
 @pytest.mark.parametrize("card", [0, 51, 52, -1, 999])
 def test_illegal_action_loses(card: int) -> None:
     env = gymnasium.make(IDS[0], disable_env_checker=True)
@@ -220,6 +287,7 @@ def test_bad_options_are_named(
         ({"episode": "match"}, "a game or a deal"),
         ({"rules": "poker"}, "no rules named 'poker'"),
         ({"seat": 2}, "seats go from 0 to 1"),
+        ({"seat": 3, "rules": "three-player"}, "seats go from 0 to 2"),
         ({"illegal_action": "shrug"}, "lose or raise"),
         ({"reward": "win_probability", "rules": {"target": 61, "skunk_line": None,
           "double_skunk_line": None}}, "six-card"),

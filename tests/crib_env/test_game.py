@@ -387,7 +387,11 @@ SAVED["actions"] = SAVED["actions"][:30]
         (json.dumps({**SAVED, "deck": ["5H", "5H"]}), InvalidCardError, "5H comes twice"),
         (json.dumps({**SAVED, "scores": [1]}), InvalidViewError, "there are 2 scores"),
         (json.dumps({**SAVED, "actions": "5H"}), InvalidViewError, "are a list of cards"),
-        (json.dumps({**SAVED, "actions": [5]}), InvalidCardError, "5 is not a card"),
+        (
+            json.dumps({**SAVED, "actions": [5]}),
+            IllegalActionError,
+            "there is nothing to count now",
+        ),
         (json.dumps({**SAVED, "actions": ["XX"]}), InvalidCardError, "'XX' is not a card"),
         (
             json.dumps({**SAVED, "actions": SAVED["actions"][:1] * 2}),
@@ -479,7 +483,8 @@ def test_repr_shows_the_table() -> None:
     )
     over = random_game(4, VARIANTS["partners"])
     assert f"won by side {over.winner}" in repr(over)
-    assert "own rules" in repr(over)
+    assert "four-player" in repr(over)
+    assert "own rules" in repr(Game(VARIANTS["house"], 4))
     assert f"won by seat {random_game(4).winner}" in repr(random_game(4))
 
 

@@ -160,6 +160,20 @@ def test_cards_stay_hidden_after_a_game_won_in_the_play() -> None:
         assert cards <= {int(card) for card in known}
 
 
+def test_a_game_won_in_the_play_leaves_no_series() -> None:
+    game = won_in_the_play()
+    assert game.count == 15
+    for seat in (0, 1):
+        seen = observation(game.state(), game.rules, seat)
+        again = observation(game.view(seat).to_state(), game.rules, seat)
+        assert again.tobytes() == seen.tobytes()
+        pieces = split(seen, game.rules)
+        for name in ("recent", "series", "count", "last", "gone", "phase", "points"):
+            assert not pieces[name].any(), name
+        assert np.count_nonzero(pieces["laid"]) == 2
+        assert pieces["held"].tolist() == [np.float32(3 / 6)] * 2
+
+
 def test_the_dealers_cards_stay_hidden_when_pone_counts_out() -> None:
     kept = {0: "2C 4H 6S JD", 1: "5H TC TD 8C"}
     game = game_in_play(kept, 1, starter="KD", scores=[120, 100])
@@ -195,13 +209,13 @@ def test_all_forms_of_an_observation_agree(name: str) -> None:
     rules = VARIANTS[name]
     compared = 0
     for game in all_positions(name, 8 if name == "six-card" else 3):
-        if game.is_over:
-            continue  # the cards of the last series lie on the table, or not: nobody decides
         row = game.state()
         for seat in range(rules.players):
             view = game.view(seat)
             seen = observation(row, rules, seat)
             assert observation(view.to_state(), rules, seat).tobytes() == seen.tobytes()
+            if game.is_over:
+                continue  # nobody decides, and nothing is rebuilt from it
             if seat in seats_asked(game):
                 back = recalled(seen, rules)
                 assert observation(back, rules, 0).tobytes() == seen.tobytes()

@@ -55,6 +55,20 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"leader_after_reset": ""}, "leader_after_reset is one of left_of_last, go_caller"),
     ({"go_continuation": "none"}, "go_continuation is one of all, first_after_go"),
     ({"pone_start": 101}, "pone_start is a whole number from 0 to 100, not 101"),
+    ({"counting": "by hand"}, "counting is one of automatic, manual, not 'by hand'"),
+    ({"muggins": 1}, "muggins is true or false, not 1"),
+    ({"muggins": True}, "muggins needs manual counting: an automatic count misses nothing"),
+    ({"short_flush": True}, "a short flush is of three cards, but 4 are kept"),
+    ({"next_dealer": "winner"}, "next_dealer is one of alternate, loser, anew, not 'winner'"),
+    ({"match_target": 0}, "match_target is a whole number from 1 to 1000 or nothing, not 0"),
+    ({"match_target": True}, "match_target is a whole number from 1 to 1000 or nothing"),
+    ({"match_target": "7"}, "match_target is a whole number from 1 to 1000 or nothing, not '7'"),
+    ({"match_points": (1, 2)}, "match_points are what a game, a skunk and a double skunk are"),
+    ({"match_points": (2, 1, 3)}, "none below the one before"),
+    ({"match_points": (0, 1, 2)}, "three whole numbers from 1"),
+    ({"match_points": (1, 2, 101)}, "match_points are what"),
+    ({"match_points": (1, 2, True)}, "match_points are what"),
+    ({"match_points": 3}, "match_points are what"),
     (
         {"target": 10, "pone_start": 10, "skunk_line": None, "double_skunk_line": None},
         "pone cannot start at or past the target",
@@ -119,21 +133,28 @@ def test_only_a_preset_is_told_by_its_name() -> None:
 
 
 def test_every_field_reaches_the_engine() -> None:
-    """Each field but the skunk lines changes the row that the engine reads, in one place."""
+    """Each field but those of a match changes the row that the engine reads, in one place."""
     others: dict[str, Any] = {
         "players": 3, "dealt": 3, "thrown": 1, "blind": 1, "target": 100, "teams": True,
         "heels_timing": "show", "crib_flush": "four", "short_flush": True,
         "first_dealer": "low_cut", "leader_after_reset": "go_caller",
         "go_continuation": "first_after_go", "play_single_count": True, "pone_start": 3,
+        "counting": "manual", "muggins": True,
     }  # fmt: skip
-    lines = {"skunk_line", "double_skunk_line"}
-    assert others.keys() == {field.name for field in fields(Rules)} - lines
+    match = {"skunk_line", "double_skunk_line", "match_points", "match_target", "next_dealer"}
+    assert others.keys() == {field.name for field in fields(Rules)} - match
     base: dict[str, Any] = {"players": 4, "dealt": 4, "thrown": 0}
-    row = Rules(**base).to_array()
-    assert row.shape == (R.N_SETTINGS,)
+    # Some settings need another beside them.
+    beside: dict[str, dict[str, Any]] = {
+        "short_flush": {"dealt": 3},
+        "muggins": {"counting": "manual"},
+    }
+    assert Rules(**base).to_array().shape == (R.N_SETTINGS,)
     changed: set[int] = set()
     for name, value in others.items():
-        places = np.flatnonzero(Rules(**(base | {name: value})).to_array() != row)
+        given = base | beside.get(name, {})
+        row = Rules(**given).to_array()
+        places = np.flatnonzero(Rules(**(given | {name: value})).to_array() != row)
         assert len(places) == 1, name
         changed.update(places.tolist())
     assert len(changed) == R.N_SETTINGS

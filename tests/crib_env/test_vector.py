@@ -11,6 +11,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from crib_agents import make_bot
 from crib_env.errors import IllegalActionError, InvalidRulesError
+from crib_env.rules import PRESETS, get_rules
 from crib_env.vector import CribbageVectorEnv
 
 ID = "crib_env/Cribbage-v0"
@@ -36,7 +37,20 @@ def same(ours: Any, theirs: Any, where: str = "info") -> None:
 @pytest.mark.parametrize("episode", ["game", "deal"])
 @pytest.mark.parametrize("reward", ["win", "margin", "win_probability"])
 def test_equals_single_environments(mode: AutoresetMode, episode: str, reward: str) -> None:
-    arguments: dict[str, Any] = {"episode": episode, "reward": reward, "opponent": "easy"}
+    assert compare(mode, 160, episode=episode, reward=reward, opponent="easy") > ROWS
+
+
+@pytest.mark.parametrize("rules", PRESETS)
+@pytest.mark.parametrize("episode", ["game", "deal"])
+def test_equals_single_environments_in_every_game(rules: str, episode: str) -> None:
+    seat = get_rules(rules).players - 1
+    arguments: dict[str, Any] = {"episode": episode, "rules": rules, "seat": seat}
+    arguments |= {"reward": "margin", "opponent": "easy"}
+    assert compare(AutoresetMode.SAME_STEP, 250, **arguments) > ROWS
+
+
+def compare(mode: AutoresetMode, steps: int, **arguments: Any) -> int:
+    """Play both side by side, bit for bit; how many episodes came to their end."""
     ours = gymnasium.make_vec(ID, num_envs=ROWS, autoreset_mode=mode, **arguments)
     theirs = SyncVectorEnv(
         [lambda: gymnasium.make(ID, disable_env_checker=True, **arguments) for _ in range(ROWS)],
@@ -46,7 +60,7 @@ def test_equals_single_environments(mode: AutoresetMode, episode: str, reward: s
     observations, infos = ours.reset(seed=5)
     expected, expected_infos = theirs.reset(seed=5)
     ended = 0
-    for step in range(160):
+    for step in range(steps):
         assert np.array_equal(observations, expected)
         same(infos, expected_infos)
         masks = infos["action_mask"]
@@ -67,7 +81,7 @@ def test_equals_single_environments(mode: AutoresetMode, episode: str, reward: s
             infos = {"action_mask": ours.action_masks()}  # type: ignore[attr-defined]
             rows = [env.unwrapped.action_masks() for env in theirs.envs]  # type: ignore[attr-defined]
             expected_infos = {"action_mask": np.stack(rows)}
-    assert ended > ROWS
+    return ended
 
 
 def test_metadata_names_the_mode() -> None:

@@ -15,6 +15,7 @@ import pytest
 from rich.console import Console
 
 from crib_env.cli import main
+from crib_env.rules import PRESETS
 from crib_evaluate.files import write_whole
 from crib_evaluate.match import play_match
 from crib_evaluate.report import match_report
@@ -46,12 +47,16 @@ def test_prints_a_table_and_writes_the_file(tmp_path: Path) -> None:
     assert f"{wanted.players[0].wins}" in next(x for x in lines if x.startswith("Games won"))
 
 
+def shown_report(*arguments: Any, **settings: Any) -> str:
+    console = Console(width=80, record=True, file=open(os.devnull, "w"))  # noqa: PTH123, SIM115
+    console.print(match_report(play_match(*arguments, **settings)))
+    console.file.close()
+    return console.export_text()
+
+
 def test_report_shows_every_number() -> None:
     result = play_match("medium", "random", 100, seed=1)
-    console = Console(width=80, record=True, file=open(os.devnull, "w"))  # noqa: PTH123, SIM115
-    console.print(match_report(result))
-    console.file.close()
-    shown = console.export_text()
+    shown = shown_report("medium", "random", 100, seed=1)
     for label in (
         "Win rate", "95 % interval", "Mean margin", "Match points a game", "Skunks given",
         "Skunks taken", "Double skunks given", "Double skunks taken", "Points a deal as dealer",
@@ -65,18 +70,53 @@ def test_report_shows_every_number() -> None:
 
 
 def test_report_of_a_single_pair_has_no_interval() -> None:
-    console = Console(width=80, record=True, file=open(os.devnull, "w"))  # noqa: PTH123, SIM115
-    console.print(match_report(play_match("medium", "random", 2)))
-    console.file.close()
-    row = next(x for x in console.export_text().splitlines() if "95 % interval" in x)
+    shown = shown_report("medium", "random", 2)
+    row = next(x for x in shown.splitlines() if "95 % interval" in x)
     assert row.split() == ["95", "%", "interval", "-", "-"]
 
 
-def test_odd_number_of_games(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("random", "random", "--games", 9) == 0
+SAID = {
+    "six-card": "A win is 1 match point, a skunk 2, a double skunk 3;",
+    "three-player": "A win is 1 match point, 1 more for a skunk, 2 more for a double skunk;",
+    "four-player": "A win is 1 match point, a skunk 2, a double skunk 3;",
+    "five-card": "A win is 1 match point;",
+    "five-card-historic": "A win is 1 match point;",
+    "comment-jouer": "A win is 1 match point, a skunk 2;",
+    "boite-a-jeux": "A win is 1 match point, a skunk 2;",
+    "reference-complete": "A win is 1 match point, a skunk 2, a double skunk 3;",
+    "contre-l-ordinateur": "A win is 1 match point;",
+}
+
+
+@pytest.mark.parametrize("rules", PRESETS)
+def test_report_says_what_a_win_is_worth(rules: str) -> None:
+    shown = shown_report("easy", "random", 24, rules=rules)
+    said = " ".join(shown.split())
+    assert SAID[rules] in said
+    assert ("kunk" in said) == ("skunk" in SAID[rules])
+    assert ("ouble skunk" in said) == ("double" in SAID[rules])
+    assert f"; {rules}; seed 0" in said
+    assert ("First dealer's side won" in said) == (rules == "four-player")
+    assert ("deal as non-dealer" in said) == (rules in ("three-player", "four-player"))
+    assert ("24 games in 4 mirrored rounds of 6" in said) == (rules == "three-player")
+    assert max(map(len, shown.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("rules", "games", "said"),
+    [
+        ("six-card", 10, "10 games in 5 mirrored pairs"),
+        ("four-player", 10, "10 games in 5 mirrored pairs"),
+        ("three-player", 12, "12 games in 2 mirrored rounds of 6"),
+    ],
+)
+def test_games_that_make_no_whole_round(
+    rules: str, games: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("random", "random", "--games", 9, "--rules", rules) == 0
     out, err = capsys.readouterr()
-    assert "10 games in 5 mirrored pairs" in out
-    assert "playing 10 games" in err
+    assert said in out
+    assert f"playing {games} games" in err
 
 
 @pytest.mark.parametrize(
