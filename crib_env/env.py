@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias, cast, SupportsInt
+from typing import Any, Literal, SupportsInt, TypeAlias, cast
 
 import gymnasium
 import numpy as np

@@ -338,7 +338,9 @@ class HeuristicBot(BatchBot):
         known = {field.name for field in fields(Settings)}
         for name in changes:
             if name not in known:
-                raise BotError(f"{self.name} has no option {name!r}: it has {', '.join(sorted(known))}")
+                raise BotError(
+                    f"{self.name} has no option {name!r}: it has {', '.join(sorted(known))}"
+                )
         self._use(replace(self.settings, **changes))
         self.seed = seed
 
