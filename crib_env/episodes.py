@@ -242,6 +242,7 @@ class Episodes:
             deal_over=stopped | new_deal,
             over=batch.over[rows],
             winner=batch.winner[rows],
+            games=batch.states[rows],
         )
 
     def _after(self, rows: Rows) -> None:

@@ -8,13 +8,17 @@ sign twice. All three are zero-sum over the sides. A callable of your own takes 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crib_env import rules as R
+from crib_env import state as S
+from crib_env._jit import njit
 from crib_env.errors import InvalidRulesError
 from crib_env.rules import Rules
+from crib_env.scoring import show_points
 from crib_env.win_probability import supports, win_probabilities
 
 
@@ -31,6 +35,7 @@ class Change:
         deal_over: whether that deal has ended, bool ``[n]``.
         over: whether the game has ended, bool ``[n]``.
         winner: winning side, int64 ``[n]``, -1 for none.
+        games: the games as they stand, int64 ``[n, STATE_SIZE]``, see `crib_env.state`.
     """
 
     side: NDArray[np.int64]
@@ -42,6 +47,9 @@ class Change:
     deal_over: NDArray[np.bool_]
     over: NDArray[np.bool_]
     winner: NDArray[np.int64]
+    games: NDArray[np.int64] = field(
+        default_factory=lambda: np.zeros((0, S.STATE_SIZE), np.int64), repr=False
+    )
 
 
 Reward = Callable[[Change], NDArray[np.float64]]
@@ -79,6 +87,32 @@ def win_probability(change: Change) -> NDArray[np.float64]:
         change.deal_before, change.dealer_before
     )
     return np.where(change.deal_over, gained, 0.0)
+
+
+@njit
+def _deal_shows(games: np.ndarray, r: np.ndarray, out: np.ndarray) -> None:
+    for at in range(games.shape[0]):
+        s = games[at]
+        for seat in range(r[R.PLAYERS]):
+            out[at, seat] = show_points(s[S.KEPT + seat], s[S.STARTER], False, r)
+        out[at, s[S.DEALER]] += show_points(s[S.CRIB], s[S.STARTER], True, r)
+
+
+def deal_shows(games: NDArray[np.int64], rules: Rules) -> NDArray[np.int64]:
+    """What the hands and the crib of a deal are worth, counted or not.
+
+    A game may end before the show; this is what it would have brought.
+
+    Args:
+        games: int64 ``[n, STATE_SIZE]``, all past the discard, the next deal not begun.
+        rules: their rules.
+
+    Returns:
+        Points by seat, the dealer's with the crib, int64 ``[n, players]``.
+    """
+    shows = np.zeros((len(games), rules.players), np.int64)
+    _deal_shows(games, rules.to_array(), shows)
+    return shows
 
 
 REWARDS: dict[str, Reward] = {"win": win, "margin": margin, "win_probability": win_probability}

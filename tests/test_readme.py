@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import doctest
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import click
@@ -44,3 +46,13 @@ def test_commands_exist() -> None:
 def test_links_lead_somewhere(page: str) -> None:
     for target in re.findall(r"\]\(([^)#]+)", (ROOT / page).read_text(encoding="utf-8")):
         assert (ROOT / target).exists() or target.startswith("http"), target
+
+
+@pytest.mark.slow
+def test_the_table_is_what_the_command_prints() -> None:
+    command = [sys.executable, "-m", "crib_env.cli", "evaluate", "medium", "easy"]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    printed = {line.rstrip() for line in output.splitlines()}
+    shown = next(code for _, code in BLOCKS if code.startswith("medium against easy"))
+    for line in shown.splitlines():
+        assert line.rstrip() in printed, line

@@ -1,0 +1,1 @@
+"""Training of players, and their export as bundles: the only package that knows torch."""

@@ -1,0 +1,162 @@
+"""The settings of a run: one dataclass, and named presets of it.
+
+No torch here: the command line lists the settings without loading it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import msgspec
+
+from crib_agents import bot_names
+from crib_train.errors import TrainingError
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All that decides a run. Equal settings on equal software give equal networks.
+
+    Attributes:
+        seed: of everything drawn by chance.
+        timesteps: decisions to train for, rounded up to whole updates.
+        envs: deals played side by side.
+        steps: decisions in each of them between two updates.
+        batch_size: decisions in a minibatch.
+        epochs: passes over the decisions of an update.
+        learning_rate: of Adam at the start; falls linearly.
+        final_learning_rate: of Adam at the end.
+        gae_lambda: how far an advantage looks beyond the value function, 0 to 1.
+        clip_range: how far an update may move the odds of a choice.
+        entropy: reward for staying undecided, per nat.
+        value_weight: weight of the value function's loss.
+        max_grad_norm: gradients are cut to this norm.
+        hidden: widths of the hidden layers.
+        points_weight: logits that a point is worth to the untrained network.
+        reward_scale: reward for as much win probability as one point is worth.
+        reward_clip: rewards of a step are cut to this many points' worth.
+        luck_taken_out: how much of the luck of the show is taken out of rewards, 0 to 1.
+        fixed_opponents: players that are always among the opponents.
+        past_selves: places among the opponents for past selves; one has the newest.
+        pool_size: past selves kept to draw from; the oldest go first.
+        checkpoint_updates: updates between two checkpoints, each a new past self.
+        kept_checkpoints: checkpoints kept on disk.
+        evaluation_games: games against each fixed player at a checkpoint.
+        evaluation_opponents: the fixed players that measure progress.
+    """
+
+    seed: int = 0
+    timesteps: int = 1_500_000
+    envs: int = 1024
+    steps: int = 16
+    batch_size: int = 4096
+    epochs: int = 3
+    learning_rate: float = 3e-3
+    final_learning_rate: float = 1e-4
+    gae_lambda: float = 0.95
+    clip_range: float = 0.2
+    entropy: float = 0.005
+    value_weight: float = 0.5
+    max_grad_norm: float = 0.5
+    hidden: tuple[int, ...] = (192, 192)
+    points_weight: float = 1.5
+    reward_scale: float = 0.1
+    reward_clip: float = 40.0
+    luck_taken_out: float = 1.0
+    fixed_opponents: tuple[str, ...] = ("medium", "medium", "easy", "random")
+    past_selves: int = 4
+    pool_size: int = 20
+    checkpoint_updates: int = 10
+    kept_checkpoints: int = 3
+    evaluation_games: int = 1000
+    evaluation_opponents: tuple[str, ...] = ("random", "medium")
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, float | int) and not isinstance(value, bool):
+                low, high = _RANGES.get(field.name, (1, 10**12))
+                if not low <= value <= high:
+                    raise TrainingError(f"{field.name} goes from {low:g} to {high:g}, not {value}")
+        if not self.hidden or not all(1 <= width <= 4096 for width in self.hidden):
+            raise TrainingError(f"hidden layers are 1 to 4096 units wide, not {self.hidden}")
+        if not self.fixed_opponents and not self.past_selves:
+            raise TrainingError("there must be an opponent: fixed_opponents or past_selves")
+        for name in (*self.fixed_opponents, *self.evaluation_opponents):
+            if name not in bot_names():
+                raise TrainingError(f"no player {name!r}: there are {', '.join(bot_names())}")
+        if self.batch_size > self.envs * self.steps:
+            raise TrainingError(
+                f"a minibatch of {self.batch_size} needs as many decisions in an update, "
+                f"which has {self.envs} x {self.steps} = {self.envs * self.steps}"
+            )
+
+    def to_json(self) -> dict[str, Any]:
+        """Every setting by name, ready for `json.dumps`."""
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in asdict(self).items()
+        }
+
+    @classmethod
+    def from_json(cls, data: object) -> Settings:
+        """Settings from `to_json`.
+
+        Raises:
+            TrainingError: for a setting that is missing, unknown or of the wrong kind.
+        """
+        known = {field.name for field in fields(cls)}
+        names = set(data) if isinstance(data, dict) else set()
+        if names != known:
+            odd = ", ".join(sorted(str(name) for name in names ^ known))
+            raise TrainingError(f"these are not the settings of this version: {odd}")
+        try:
+            return msgspec.convert(data, cls)
+        except msgspec.ValidationError as error:
+            raise TrainingError(f"bad settings: {error}") from None
+
+
+_RANGES: dict[str, tuple[float, float]] = {
+    "seed": (0, 2**31 - 1),
+    "envs": (1, 65_536),
+    "steps": (1, 65_536),
+    "epochs": (1, 100),
+    "learning_rate": (1e-8, 1),
+    "final_learning_rate": (0, 1),
+    "gae_lambda": (0, 1),
+    "clip_range": (1e-3, 1),
+    "entropy": (0, 10),
+    "value_weight": (0, 100),
+    "max_grad_norm": (1e-6, 1e6),
+    "points_weight": (0, 100),
+    "reward_scale": (1e-6, 1e6),
+    "luck_taken_out": (0, 1),
+    "past_selves": (0, 64),
+    "pool_size": (1, 1000),
+}
+
+PRESETS: dict[str, Settings] = {
+    "smoke": Settings(),
+    "standard": Settings(
+        timesteps=300_000_000,
+        envs=2048,
+        steps=32,
+        batch_size=8192,
+        learning_rate=1e-3,
+        final_learning_rate=1e-5,
+        hidden=(256, 256),
+        pool_size=50,
+        checkpoint_updates=50,
+        evaluation_games=4000,
+        evaluation_opponents=("random", "easy", "medium"),
+    ),
+}
+"""``smoke`` takes a couple of minutes, ``standard`` a night, both on a core or two."""
+
+
+def describe() -> dict[str, str]:
+    """What each setting means, by name, from the docstring of `Settings`."""
+    lines = (Settings.__doc__ or "").partition("Attributes:")[2]
+    return dict(re.findall(r"^\s+(\w+): (.+)\.$", lines, re.MULTILINE))

@@ -1,0 +1,242 @@
+"""Training: MaskablePPO on deals, against fixed players and past selves, resumable.
+
+A run goes from checkpoint to checkpoint. At each one everything that is drawn by
+chance is seeded anew from the run's seed and the decisions so far, and all deals
+are begun afresh, whether the run goes on or is taken up again later: a run that
+was killed and resumed gives the same network, to the bit, as one that was not.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import HParam, Logger, configure
+from stable_baselines3.common.utils import LinearSchedule
+from stable_baselines3.common.vec_env import VecEnv, VecMonitor
+from torch.distributions import Distribution
+
+from crib_agents import make_bot
+from crib_env.sb3 import as_vec_env
+from crib_env.vector import CribbageVectorEnv
+from crib_evaluate.match import play_match
+from crib_train.checkpoint import Run, State, load_checkpoint
+from crib_train.players import CardNet, NetPlayer, Pool
+from crib_train.policy import RankPolicy
+from crib_train.reward import DealReward, ExpectedShow
+from crib_train.settings import Settings
+
+_EVALUATION_SEED = 20_240_121
+"""Every measurement of every run plays the same shuffles, so that curves compare."""
+
+
+Report = Callable[[int], None]
+"""Told for how many decisions has been trained."""
+
+
+class Trainer:
+    """A run in progress.
+
+    Args:
+        run: its folder, already begun.
+        settings: as in the folder.
+        report: told how far it is after each step of all deals.
+        stop: asked after each step whether to stop early.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        settings: Settings,
+        report: Report | None = None,
+        stop: Callable[[], bool] | None = None,
+    ) -> None:
+        use_one_core()
+        self.run = run
+        self.settings = settings
+        self.report = report or (lambda timesteps: None)
+        self.stop = stop or (lambda: False)
+        self.reward = DealReward(
+            settings.reward_scale, settings.reward_clip, settings.luck_taken_out
+        )
+        self.fixed = [make_bot(name, seed=settings.seed) for name in settings.fixed_opponents]
+        # Places for past selves are filled when the first deals begin.
+        waiting = [make_bot("random")] * settings.past_selves
+        self.deals = CribbageVectorEnv(
+            settings.envs, [*self.fixed, *waiting], reward=self.reward, episode="deal"
+        )
+        env: VecEnv = VecMonitor(ExpectedShow(as_vec_env(self.deals), self.reward))
+        self.model = make_model(settings, env)
+        self.pool = Pool(settings.pool_size)
+        self.state = State(0, 0, 0.0)
+
+    def resume(self) -> None:
+        """Take up the run at its newest checkpoint; before the first, begin it.
+
+        Raises:
+            TrainingError: when the checkpoint is damaged.
+        """
+        if self.run.checkpoints():
+            self.state = load_checkpoint(self.run.newest(), self.model, self.pool)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all of the run has been trained."""
+        return self.state.timesteps >= self.settings.timesteps
+
+    def train(self) -> None:
+        """Train to the end, or until told to stop; the last state is then a checkpoint."""
+        left = self.settings.timesteps - self.state.timesteps
+        if left <= 0:
+            return
+        logger = configure(str(self.run.tensorboard), ["tensorboard"])
+        self.model.set_logger(logger)
+        try:
+            if not self.state.timesteps:
+                log_settings(logger, self.settings)
+            self.model.learn(left, _Checkpoints(self), reset_num_timesteps=False)
+        finally:
+            logger.close()
+
+    def restart(self) -> None:
+        """Seed everything from the run's seed and the decisions so far, and begin new deals."""
+        sequence = np.random.SeedSequence([self.settings.seed, self.state.timesteps])
+        for_torch, for_numpy, for_deals, for_pool = (
+            int(word) for word in sequence.generate_state(4)
+        )
+        torch.manual_seed(for_torch)
+        np.random.seed(for_numpy)  # SB3 shuffles its minibatches by NumPy's old generator
+        past = self.pool.draw(self.settings.past_selves, np.random.default_rng(for_pool))
+        self.deals.opponents[len(self.fixed) :] = past
+        env = self.model.env
+        assert env is not None
+        env.seed(for_deals)
+        self.model._last_obs = env.reset()  # type: ignore[assignment]
+        self.model._last_episode_starts = np.ones(env.num_envs, np.bool_)
+
+    def measure(self) -> dict[str, float]:
+        """Play mirrored games against fixed players; win rates by name, and the log's entries."""
+        me = NetPlayer(CardNet(self.model.policy), "trained")
+        rates = {}
+        for name in self.settings.evaluation_opponents:
+            result = play_match(me, name, self.settings.evaluation_games, seed=_EVALUATION_SEED)
+            mine = result.players[0]
+            rates[name] = mine.win_rate.mean
+            record = self.model.logger.record
+            record(f"eval/win_rate_{name}", mine.win_rate.mean)
+            record(f"eval/margin_{name}", mine.margin.mean)
+            given = mine.skunks + mine.double_skunks
+            taken = mine.skunks_taken + mine.double_skunks_taken
+            record(f"eval/skunk_rate_{name}", given / result.games)
+            record(f"eval/skunked_rate_{name}", taken / result.games)
+        return rates
+
+
+class _Checkpoints(BaseCallback):
+    """Saves, measures and restarts a run at every checkpoint, and stops it when asked."""
+
+    def __init__(self, trainer: Trainer) -> None:
+        super().__init__()
+        self.trainer = trainer
+        self.begun = time.monotonic() - trainer.state.seconds
+        self.saved = -1 if trainer.state.timesteps == 0 else trainer.state.timesteps
+        self.restarted = False
+        self.stopped = False
+
+    def _on_rollout_start(self) -> None:
+        trainer = self.trainer
+        self._advance()
+        due = trainer.state.updates % trainer.settings.checkpoint_updates == 0
+        if due and trainer.state.timesteps != self.saved:
+            self._checkpoint(measured=True)
+        if due or not self.restarted:
+            trainer.restart()
+            self.restarted = True
+
+    def _on_step(self) -> bool:
+        self.trainer.report(self.num_timesteps)
+        self.stopped = self.trainer.stop()
+        return not self.stopped
+
+    def _on_training_end(self) -> None:
+        if self.stopped:  # amid the decisions of an update, which are dropped
+            self.model.num_timesteps = self.trainer.state.timesteps
+            self._checkpoint(measured=False)
+        else:
+            self._advance()
+            self._checkpoint(measured=True)
+
+    def _advance(self) -> None:
+        """Note that the network is as `num_timesteps` decisions have made it."""
+        settings = self.trainer.settings
+        timesteps = self.model.num_timesteps
+        self.trainer.state = State(
+            timesteps,
+            timesteps // (settings.envs * settings.steps),
+            time.monotonic() - self.begun,
+            self.trainer.state.win_rates,
+        )
+
+    def _checkpoint(self, measured: bool) -> None:
+        trainer = self.trainer
+        state = trainer.state
+        rates = state.win_rates
+        if measured:
+            trainer.pool.add(trainer.model.policy)
+            rates = trainer.measure()
+            self.logger.dump(state.timesteps)
+        seconds = time.monotonic() - self.begun
+        trainer.state = State(state.timesteps, state.updates, seconds, rates)
+        keep = trainer.settings.kept_checkpoints
+        trainer.run.save(trainer.model, trainer.pool, trainer.state, keep)
+        self.saved = state.timesteps
+
+
+def use_one_core() -> None:
+    """One thread for torch, and no checks of distributions that cannot fail here.
+
+    With a neighbour on the same cores a second thread makes these small networks many
+    times slower. What goes into a distribution comes from our own network.
+    """
+    torch.set_num_threads(1)
+    Distribution.set_default_validate_args(False)
+
+
+def make_model(settings: Settings, env: VecEnv) -> MaskablePPO:
+    """The learner with a fresh network."""
+    return MaskablePPO(
+        RankPolicy,
+        env,
+        learning_rate=LinearSchedule(settings.learning_rate, settings.final_learning_rate, 1.0),
+        n_steps=settings.steps,
+        batch_size=settings.batch_size,
+        n_epochs=settings.epochs,
+        gamma=1.0,
+        gae_lambda=settings.gae_lambda,
+        clip_range=settings.clip_range,
+        ent_coef=settings.entropy,
+        vf_coef=settings.value_weight,
+        max_grad_norm=settings.max_grad_norm,
+        policy_kwargs={"hidden": settings.hidden, "weight": settings.points_weight},
+        seed=settings.seed,
+        device="cpu",
+    )
+
+
+def log_settings(logger: Logger, settings: Settings) -> None:
+    """Write every setting to TensorBoard: as text, and for comparison between runs."""
+    lines = ["| setting | value |", "| --- | --- |"]
+    plain: dict[str, Any] = {}
+    for name, value in settings.to_json().items():
+        shown = ", ".join(map(str, value)) if isinstance(value, list) else value
+        lines.append(f"| {name} | {shown} |")
+        plain[name] = shown
+    measures = {f"eval/win_rate_{name}": 0.0 for name in settings.evaluation_opponents}
+    logger.record("settings", "\n".join(lines))
+    logger.record("hparams", HParam(plain, measures or {"rollout/ep_rew_mean": 0.0}))
+    logger.dump(0)
