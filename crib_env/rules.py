@@ -111,6 +111,18 @@ class Rules:
         """The score that a seat pegs on."""
         return seat % 2 if self.teams else seat
 
+    def differences_in_play(self, other: Rules) -> list[str]:
+        """The settings that make a deal of the one another game than a deal of the other.
+
+        Who deals first, who counts and what a game is worth do not.
+        """
+        return [
+            field.name
+            for field in fields(self)
+            if field.name not in _OUTSIDE_A_DEAL
+            and getattr(self, field.name) != getattr(other, field.name)
+        ]
+
     def skunk(self, loser_points: int) -> int:
         """How badly a loser with that many points has lost: 1 a skunk, 2 a double, else 0."""
         if self.double_skunk_line is not None and loser_points < self.double_skunk_line:
@@ -168,6 +180,18 @@ class Rules:
         return {**found, "match_points": list(self.match_points)}
 
 
+_OUTSIDE_A_DEAL = frozenset(
+    {
+        "first_dealer",
+        "skunk_line",
+        "double_skunk_line",
+        "counting",
+        "muggins",
+        "match_points",
+        "match_target",
+        "next_dealer",
+    }
+)
 _CHOICES = {
     "heels_timing": ("cut", "show"),
     "crib_flush": ("five", "four"),

@@ -291,8 +291,8 @@ def _check_fits(spec: Spec, folder: Path, rules: Rules) -> None:
         trained = get_rules(spec.rules)
     except CribbageError as error:
         raise BotError(f"bundle {folder}: {error}") from None
-    if trained != rules:
-        differ = [name for name, value in asdict(rules).items() if spec.rules.get(name) != value]
+    differ = trained.differences_in_play(rules)
+    if differ:
         raise BotError(f"bundle {folder} plays another game: its {', '.join(differ)} differ")
     if spec.cards != [str(card) for card in CARDS]:
         raise BotError(f"bundle {folder} has its cards in another order")

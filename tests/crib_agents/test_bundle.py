@@ -31,7 +31,7 @@ from crib_env import Game, SeatView
 from crib_env.batch import GameBatch
 from crib_env.cli import main
 from crib_env.observation import split
-from crib_env.rules import SIX_CARD
+from crib_env.rules import SIX_CARD, get_rules
 from crib_evaluate.match import play_match
 from tests.crib_agents.bundles import greedy_model, write_bundle
 
@@ -268,6 +268,11 @@ def test_what_does_not_fit_is_refused_in_one_line(
 def test_other_rules_are_refused(folder: Path) -> None:
     with pytest.raises(BotError, match="plays another game: its crib_flush differ"):
         load_bundle(folder, rules=replace(SIX_CARD, crib_flush="four"))
+
+
+@pytest.mark.parametrize("preset", ["comment-jouer", "reference-complete", "contre-l-ordinateur"])
+def test_rules_with_the_same_deals_are_played(folder: Path, preset: str) -> None:
+    assert load_bundle(folder, rules=get_rules(preset)).rules == get_rules(preset)
 
 
 def test_spec_tells_a_port_all_that_it_needs(folder: Path) -> None:
