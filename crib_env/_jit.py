@@ -12,6 +12,7 @@ import hashlib
 import importlib.util
 import os
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -62,7 +63,45 @@ def _cache_home() -> Path:
     return Path(base) / "crib_env"
 
 
-CACHE_DIR = _cache_home() / _source_digest()
+def _usable(folder: Path) -> bool:
+    """Whether files can be written there; the folder is made where it can be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def _cache_dir() -> Path | None:
+    """Where compiled code is kept: the first place that can be written, None for nowhere."""
+    digest = _source_digest()
+    user = os.environ.get("USER") or os.environ.get("USERNAME") or "user"
+    for home in (_cache_home(), Path(tempfile.gettempdir()) / f"crib_env-{user}"):
+        if _usable(home / digest):
+            return home / digest
+    return None
+
+
+CACHE_DIR = None if config.DISABLE_JIT else _cache_dir()
+
+
+class _ForgivingCache:
+    """Numba's cache of one function, for which damaged files are as good as none."""
+
+    def __init__(self, cache: Any) -> None:
+        self._cache = cache
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cache, name)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The compiled code for some types; None where it has to be compiled."""
+        try:
+            return self._cache.load_overload(sig, target_context)
+        except Exception:  # a file that is cut short can raise anything
+            self._cache.flush()
+            return None
 
 
 def njit(function: Function) -> Function:
@@ -70,12 +109,16 @@ def njit(function: Function) -> Function:
 
     With ``NUMBA_DISABLE_JIT=1`` the function stays plain Python.
     """
+    if CACHE_DIR is None:
+        return cast(Function, numba.njit(function))
     before = config.CACHE_DIR
     config.CACHE_DIR = str(CACHE_DIR)
     try:
-        return cast(Function, numba.njit(cache=True)(function))
+        compiled: Any = numba.njit(cache=True)(function)
     finally:
         config.CACHE_DIR = before
+    compiled._cache = _ForgivingCache(compiled._cache)
+    return cast(Function, compiled)
 
 
 class _FirstCompilation(event.Listener):
@@ -91,7 +134,7 @@ class _FirstCompilation(event.Listener):
             return
         self.told = True
         print(
-            "crib_env: compiling for this machine; this happens once and takes about a minute",
+            "crib_env: compiling for this machine; each part once, a minute in all",
             file=sys.stderr,
             flush=True,
         )
@@ -104,4 +147,10 @@ if config.DISABLE_JIT:
     # Machine integers wrap around; NumPy's scalars do too, but warn of it.
     np.seterr(over="ignore")
 else:
+    if CACHE_DIR is None:
+        print(
+            "crib_env: nowhere to keep compiled code, so every start compiles; "
+            "set NUMBA_CACHE_DIR to a folder that can be written",
+            file=sys.stderr,
+        )
     event.register("numba:compile", _FirstCompilation())  # type: ignore[no-untyped-call]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 from importlib import import_module
 from typing import Any
@@ -54,9 +55,13 @@ def main(arguments: list[str] | None = None) -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Where the output cannot hold a sign there is a question mark, and no traceback.
         sys.stdout.reconfigure(errors="replace")
+    signal.signal(signal.SIGTERM, _terminated)
     try:
         code: Any = crib.main(arguments, prog_name="crib", standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
+    except click.exceptions.NoArgsIsHelpError as error:
+        print(error.format_message(), file=sys.stderr)
+        sys.exit(2)
     except click.ClickException as error:
         _fail(error.format_message())
     except click.Abort:
@@ -78,6 +83,11 @@ def main(arguments: list[str] | None = None) -> None:
         _fail(str(error))
     except OSError as error:
         _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+
+
+def _terminated(number: int, frame: object) -> None:
+    """End as after an error, so that worker processes and temporary files are cleared away."""
+    sys.exit(128 + number)
 
 
 def _fail(message: str, code: int = 2) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
-from typing import Any, Literal, SupportsInt, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
 import gymnasium
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from crib_env.cards import CARDS, N_CARDS, from_mask, text, to_mask
 from crib_env.episodes import Episodes, Opponent
-from crib_env.errors import IllegalActionError, InvalidRulesError
+from crib_env.errors import IllegalActionError, InvalidRulesError, InvalidViewError
 from crib_env.observation import layout
 from crib_env.rendering import ansi
 from crib_env.rewards import Reward
@@ -27,6 +28,35 @@ def observation_space(rules: Rules) -> spaces.Box:
     low = np.concatenate([np.full(p.length, p.low, np.float32) for p in layout(rules)])
     high = np.concatenate([np.full(p.length, p.high, np.float32) for p in layout(rules)])
     return spaces.Box(low, high, dtype=np.float32)
+
+
+START_OPTIONS = ("dealer", "deck", "scores")
+"""Options of `reset` that say how an episode begins, in the order `Episodes.reset_to` takes."""
+
+
+def check_options(options: Any) -> Mapping[str, Any]:
+    """The options of a reset; none where there are none.
+
+    Raises:
+        InvalidViewError: when they are not named.
+    """
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping):
+        raise InvalidViewError(f"options are named, as in {{'dealer': 0}}, not {options!r}")
+    return options
+
+
+def card_index(action: Any) -> int:
+    """An action as a number.
+
+    Raises:
+        IllegalActionError: when it is no whole number.
+    """
+    try:
+        return operator.index(action)
+    except TypeError:
+        raise IllegalActionError(f"an action is a card by index, not {action!r}") from None
 
 
 class CribbageEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
@@ -154,8 +184,8 @@ class CribbageEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         if seed is not None or not self._seeded:
             self._episodes.seed(0, int(self.np_random.integers(1 << 63)))
             self._seeded = True
-        given = options or {}
-        start = [given.get(name) for name in ("dealer", "deck", "scores")]
+        given = check_options(options)
+        start = [given.get(name) for name in START_OPTIONS]
         if any(value is not None for value in start):
             self._episodes.reset_to(0, *start)
         else:
@@ -164,9 +194,7 @@ class CribbageEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         observation, mask = self._look()
         return observation, {"action_mask": mask}
 
-    def step(
-        self, action: SupportsInt
-    ) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
         """Lay a card; the others answer.
 
         Args:
@@ -181,7 +209,7 @@ class CribbageEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         """
         if not self._live:
             raise gymnasium.error.ResetNeeded("the episode is over: call reset first")
-        card = int(action)
+        card = card_index(action)
         rows = self._episodes.rows
         legal = self._legal()
         info: dict[str, Any] = {}
@@ -225,5 +253,11 @@ class CribbageEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         return SeatView.of(self._episodes.batch.states[0], self.rules, self._episodes.seat)
 
     def render(self) -> str | None:
-        """The table as text, with ``render_mode="ansi"``."""
+        """The table as text, with ``render_mode="ansi"``.
+
+        Raises:
+            gymnasium.error.ResetNeeded: before the first reset.
+        """
+        if not self._seeded:
+            raise gymnasium.error.ResetNeeded("there is nothing to show: call reset first")
         return ansi(self.view()) if self.render_mode == "ansi" else None

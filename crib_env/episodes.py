@@ -43,6 +43,8 @@ class Opponent(Protocol):
 def resolve_opponent(opponent: str | Opponent, rules: Rules) -> Opponent:
     """A player by name, or the object itself."""
     if not isinstance(opponent, str):
+        if not callable(getattr(opponent, "actions", None)):
+            raise InvalidRulesError(f"an opponent is a name or has actions, unlike {opponent!r}")
         return opponent
     # By name: the environment library does not depend on the players.
     return cast(Opponent, import_module("crib_agents").make_bot(opponent, rules=rules))
@@ -91,6 +93,8 @@ class Episodes:
             raise InvalidRulesError(f"an episode is a game or a deal, not {episode!r}")
         if isinstance(seat, bool) or seat not in range(rules.players):
             raise InvalidRulesError(f"seats go from 0 to {rules.players - 1}, not {seat!r}")
+        if not isinstance(skip_forced, bool):
+            raise InvalidRulesError(f"skip_forced is true or false, not {skip_forced!r}")
         if not opponents:
             raise InvalidRulesError("there must be an opponent")
         # Points are counted by the engine, whatever the rules say of the players' claims.

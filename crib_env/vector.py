@@ -13,7 +13,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from crib_env.cards import CARDS, N_CARDS
-from crib_env.env import CribbageEnv, observation_space
+from crib_env.env import START_OPTIONS, CribbageEnv, check_options, observation_space
 from crib_env.episodes import Episodes, Opponent
 from crib_env.errors import IllegalActionError, InvalidRulesError
 from crib_env.rewards import Reward
@@ -99,15 +99,22 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
 
         Args:
             seed: row ``i`` is seeded ``seed + i``; or one seed a row.
-            options: ``reset_mask``, bool ``[num_envs]``; others are ignored.
+            options: ``reset_mask``, bool ``[num_envs]``; ``deck``, ``dealer`` and ``scores``
+                as for `CribbageEnv`, for every row that is reset. Others are ignored.
 
         Returns:
             Observations float32 ``[num_envs, D]`` and infos.
         """
         self._seed_rows(seed)
-        chosen = (options or {}).get("reset_mask")
+        given = check_options(options)
+        chosen = given.get("reset_mask")
         rows = self._episodes.rows if chosen is None else np.flatnonzero(chosen)
-        self._episodes.reset(rows)
+        start = [given.get(name) for name in START_OPTIONS]
+        if any(value is not None for value in start):
+            for row in rows:
+                self._episodes.reset_to(int(row), *start)
+        else:
+            self._episodes.reset(rows)
         self._ended[rows] = False
         observations, masks = self._episodes.observe(self._episodes.rows)
         return observations, {"action_mask": masks, "_action_mask": np.ones(self.num_envs, bool)}
@@ -122,8 +129,12 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
             seeds = [int(word) for word in fresh]
         else:
             seeds = list(seed)
+            if len(seeds) != self.num_envs:
+                raise InvalidRulesError(
+                    f"{self.num_envs} environments take as many seeds, not {len(seeds)}"
+                )
         for row, number in enumerate(seeds):
-            if number is not None:
+            if number is not None or not self._seeded:
                 random, _ = gymnasium.utils.seeding.np_random(number)
                 self._episodes.seed(row, int(random.integers(1 << 63)))
         self._seeded = True
@@ -147,7 +158,10 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
             IllegalActionError: for an illegal card, with ``illegal_action="raise"``.
             gymnasium.error.ResetNeeded: for a row that is over and was not reset.
         """
-        cards = np.asarray(actions, np.int64)
+        cards = np.asarray(actions)
+        if cards.dtype.kind not in "iu":
+            raise IllegalActionError(f"actions are cards by index, not {cards.dtype}")
+        cards = cards.astype(np.int64)
         if cards.shape != (self.num_envs,):
             raise IllegalActionError(
                 f"there are {self.num_envs} actions to give, not an array {cards.shape}"

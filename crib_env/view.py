@@ -354,7 +354,9 @@ class _Replay:
         if row[S.HELD + seat] == 0:
             raise InvalidViewError(f"seat {seat} lays {card} but has no card left")
         if row[S.SERIES_LENGTH] and (row[S.COUNT] + card.pip > 31 or self._shut_out(seat)):
-            self._close(f"seat {seat} lays {card} on a count of {row[S.COUNT]}")
+            past = row[S.COUNT] + card.pip
+            made = f", which makes {past}, past 31" if past > 31 else ""
+            self._close(f"seat {seat} lays {card} on a count of {row[S.COUNT]}{made}")
         if row[S.SERIES_LENGTH]:
             if (row[S.GONE] >> seat) & 1:
                 raise InvalidViewError(f"seat {seat} said go but then lays {card} on that series")
@@ -383,6 +385,13 @@ class _Replay:
         if seat == row[S.LAST]:
             self._close(f"seat {seat} says go on a count of {row[S.COUNT]}")
             return
+        # Below 21 every card fits; at 21 as well, but the published example of the wire
+        # message has a go there, so front ends may copy it.
+        self._check_stuck(seat)
+        if row[S.COUNT] < 21:
+            raise InvalidViewError(
+                f"seat {seat} says go on a count of {row[S.COUNT]}, where every card fits"
+            )
         self._pass_to(seat)
         self._say_go(seat)
 

@@ -40,6 +40,7 @@ VERSION = 1
 MODEL, SPEC, VECTORS, MODEL_CARD = "model.onnx", "spec.json", "vectors.jsonl", "MODEL_CARD.md"
 
 _MOST_HEAT = 100.0
+_LONGEST_NAME = 64
 _SAME = 1e-6
 """Numbers of an observation may differ by rounding between machines."""
 
@@ -280,7 +281,10 @@ def read_spec(folder: Path) -> Spec:
             raise BotError(
                 f"bundle {folder} is of version {heading.version}; this library reads {VERSION}"
             )
-        return msgspec.json.decode(data, type=Spec)
+        spec = msgspec.json.decode(data, type=Spec)
+        if not spec.name.isprintable() or not 0 < len(spec.name) <= _LONGEST_NAME:
+            raise BotError(f"bundle {folder}: {SPEC} is damaged: its name is {spec.name!r:.80}")
+        return spec
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise BotError(f"bundle {folder}: {SPEC} is damaged: {error}") from None
 

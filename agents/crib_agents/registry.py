@@ -43,6 +43,8 @@ def make_bot(
     """
     if not isinstance(name, str | Path):
         return name
+    if not str(name).strip():
+        raise BotError(f"a bot has a name: there are {', '.join(bot_names())}")
     wanted = get_rules(rules)
     for point in entry_points(group=GROUP):
         if point.name == str(name):

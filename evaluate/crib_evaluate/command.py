@@ -22,6 +22,12 @@ from rich.text import Text
 from crib_env.rules import PRESETS
 from crib_evaluate.files import check_writable, write_json
 
+MOST_GAMES = 10_000_000
+"""More would tell nothing that these do not."""
+MOST_WORKERS = 256
+_TABLE_WIDTH = 64
+"""A narrower terminal folds the lines of the table rather than losing figures."""
+
 
 class _Rate(ProgressColumn):
     """Units of work a second."""
@@ -68,7 +74,7 @@ def progress_bar(
 @click.argument("b")
 @click.option(
     "--games",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, MOST_GAMES),
     default=10_000,
     show_default=True,
     help="How many; rounded up to whole pairs, or rounds of six for three players.",
@@ -82,7 +88,7 @@ def progress_bar(
 )
 @click.option(
     "--workers",
-    type=click.IntRange(min=1),
+    type=click.IntRange(1, MOST_WORKERS),
     help="Processes to play in.  [default: one, or one a core for a long match]",
 )
 @click.option(
@@ -124,4 +130,6 @@ def evaluate(
         result = play_match(a, b, games, seed, rules, workers, progress)
     if json_file is not None:
         write_json(json_file, result.to_json())
-    Console().print(match_report(result))
+    console = Console()
+    console.width = max(console.width, _TABLE_WIDTH)
+    console.print(match_report(result), crop=False)

@@ -472,3 +472,28 @@ def _seeded(seed: int) -> gymnasium.Env[Any, Any]:
     env = gymnasium.make(IDS[0], opponent="random")
     env.reset(seed=seed)
     return env
+
+
+@pytest.mark.parametrize("action", [0.9, "5H", None, np.array([1]), [3]])
+def test_actions_that_are_no_cards_are_refused(action: Any) -> None:
+    env = CribbageEnv()
+    env.reset(seed=1)
+    with pytest.raises(IllegalActionError, match="an action is a card by index"):
+        env.step(action)
+    assert env.step(np.flatnonzero(env.action_masks())[0])[2] is False, "nothing has changed"
+
+
+def test_nothing_to_show_before_a_reset() -> None:
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        CribbageEnv(render_mode="ansi").render()
+
+
+@pytest.mark.parametrize("opponent", [5, None, object()])
+def test_an_opponent_that_cannot_act_is_refused_at_once(opponent: Any) -> None:
+    with pytest.raises(InvalidRulesError, match="an opponent is a name or has actions"):
+        CribbageEnv(opponent=opponent)
+
+
+def test_options_have_names() -> None:
+    with pytest.raises(InvalidViewError, match="options are named"):
+        CribbageEnv().reset(options=[1])  # type: ignore[arg-type]

@@ -133,3 +133,30 @@ def test_same_seed_same_games_and_later_resets_go_on() -> None:
     assert np.array_equal(one.reset()[0], two.reset()[0])
     assert not np.array_equal(one.reset()[0], one.reset(seed=3)[0])
     assert not np.array_equal(CribbageVectorEnv(8).reset()[0], CribbageVectorEnv(8).reset()[0])
+
+
+def test_seeds_by_row() -> None:
+    envs = CribbageVectorEnv(3)
+    with pytest.raises(InvalidRulesError, match="3 environments take as many seeds, not 2"):
+        envs.reset(seed=[1, 2])
+    one, _ = envs.reset(seed=[1, None, None])
+    two, _ = CribbageVectorEnv(3).reset(seed=[1, None, None])
+    assert np.array_equal(one[0], two[0])
+    assert not np.array_equal(one[1], one[2])
+    assert not np.array_equal(one[1:], two[1:]), "rows without a seed differ every time"
+
+
+def test_options_hold_for_every_row() -> None:
+    options = {"deck": "5C 6C 5D 6D", "dealer": 1, "scores": [7, 9]}
+    envs = CribbageVectorEnv(4)
+    observations, _ = envs.reset(seed=3, options=options)
+    for row in range(4):
+        expected, _ = gymnasium.make(ID).reset(seed=3 + row, options=options)
+        assert np.array_equal(observations[row], expected)
+
+
+def test_actions_that_are_no_cards_are_refused() -> None:
+    envs = CribbageVectorEnv(2)
+    envs.reset(seed=0)
+    with pytest.raises(IllegalActionError, match="cards by index, not float64"):
+        envs.step(np.array([0.5, 1.5]))

@@ -107,7 +107,8 @@ IMPOSSIBLE: dict[str, tuple[Message, dict[str, Any], str]] = {
     "a card that passes 31": (
         PLAY,
         {"hand": ["2H"], "plays": [[0, "KC"], [1, "QD"], [0, "9C"], [1, "3D"], [0, "5C"]]},
-        "seat 1 lays 3D on a count of 29, but seat 0 passed on a count of 29 but held 2H",
+        "seat 1 lays 3D on a count of 29, which makes 32, past 31, but seat 0 passed on a count "
+        "of 29 but held 2H",
     ),
     "a pass with a card of one's own that fits": (
         PLAY,

@@ -204,7 +204,7 @@ def _train(trainer: Trainer) -> bool:
             bar.update(task, completed=timesteps, wins=wins)
             if rates is not told.win_rates:
                 told = trainer.state
-                bar.console.print(f"{told.timesteps:,} decisions{_rates(rates)}", highlight=False)
+                bar.console.print(f"{told.timesteps:,} decisions{_rates(rates)}", soft_wrap=True)
 
         trainer.report = report
         trainer.stop = interrupted

@@ -48,16 +48,16 @@ class Settings:
     """
 
     seed: int = 0
-    timesteps: int = 1_500_000
+    timesteps: int = 2_000_000
     envs: int = 1024
     steps: int = 16
     batch_size: int = 4096
     epochs: int = 3
-    learning_rate: float = 3e-3
+    learning_rate: float = 6e-3
     final_learning_rate: float = 1e-4
-    gae_lambda: float = 0.95
+    gae_lambda: float = 0.7
     clip_range: float = 0.2
-    entropy: float = 0.005
+    entropy: float = 0.02
     value_weight: float = 0.5
     max_grad_norm: float = 0.5
     hidden: tuple[int, ...] = (192, 192)
@@ -65,10 +65,10 @@ class Settings:
     reward_scale: float = 0.1
     reward_clip: float = 40.0
     luck_taken_out: float = 1.0
-    fixed_opponents: tuple[str, ...] = ("medium", "medium", "easy", "random")
+    fixed_opponents: tuple[str, ...] = ("medium", "medium", "random")
     past_selves: int = 4
     pool_size: int = 20
-    checkpoint_updates: int = 10
+    checkpoint_updates: int = 20
     kept_checkpoints: int = 3
     evaluation_games: int = 1000
     evaluation_opponents: tuple[str, ...] = ("random", "medium")
@@ -141,14 +141,12 @@ PRESETS: dict[str, Settings] = {
     "smoke": Settings(),
     "standard": Settings(
         timesteps=300_000_000,
-        envs=2048,
-        steps=32,
-        batch_size=8192,
-        learning_rate=1e-3,
+        steps=64,
+        batch_size=16_384,
         final_learning_rate=1e-5,
         hidden=(256, 256),
         pool_size=50,
-        checkpoint_updates=50,
+        checkpoint_updates=40,
         evaluation_games=4000,
         evaluation_opponents=("random", "easy", "medium"),
     ),

@@ -47,6 +47,9 @@ def run(
     except (BotError, CribbageError) as error:
         print(f"crib: {error}", file=sys.stderr)
         return 2
+    if (stdin is None and sys.stdin is None) or (stdout is None and sys.stdout is None):
+        print("crib: there is no standard input or output to talk over", file=sys.stderr)
+        return 2
     source = sys.stdin.buffer if stdin is None else stdin
     sink = sys.stdout.buffer if stdout is None else stdout
     # What a bot prints by mistake must not get between the answers.
