@@ -27,7 +27,7 @@ from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 from crib_env import state as S
 from crib_env.batch import GameBatch
 from crib_env.cards import CARDS, N_CARDS, parse_cards, text
-from crib_env.env import observation_space
+from crib_env.env import check_options, observation_space
 from crib_env.errors import IllegalActionError, InvalidRulesError
 from crib_env.game import check_dealer, check_deck, check_scores, whole_number
 from crib_env.rendering import ansi
@@ -87,6 +87,8 @@ class CribbageAEC(AECEnv[str, Observation, Any]):  # type: ignore[misc]
         self.max_cycles = max_cycles
         self.illegal_action = illegal_action
         self._reward = get_reward(reward, self.rules)
+        if not isinstance(skip_forced, bool):
+            raise InvalidRulesError(f"skip_forced is true or false, not {skip_forced!r}")
         self._batch = GameBatch(1, self.rules, skip_forced=skip_forced)
         self._row = self._batch.all_rows
         self._seats = np.arange(self.rules.players)
@@ -119,7 +121,7 @@ class CribbageAEC(AECEnv[str, Observation, Any]):  # type: ignore[misc]
         """
         if seed is not None or self._random is None:
             self._random, _ = seeding.np_random(seed)
-        given = options or {}
+        given = check_options(options)
         dealer = check_dealer(given.get("dealer"), self.rules)
         deck = check_deck(given.get("deck"), self.rules)
         scores = check_scores(given.get("scores"), self.rules)

@@ -359,7 +359,7 @@ class Game:
             data = json.loads(saved)
         except (ValueError, TypeError, RecursionError) as error:
             raise InvalidViewError(f"this is no saved game: {error}") from None
-        if not isinstance(data, dict) or data.get("version") != _SAVED_VERSION:
+        if not isinstance(data, dict) or not is_version(data.get("version"), _SAVED_VERSION):
             raise InvalidViewError(f"this is no saved game of version {_SAVED_VERSION}")
         wanted = {"rules", "seed", "dealer", "deck", "scores", "actions"}
         if missing := wanted - data.keys():
@@ -381,7 +381,8 @@ class Game:
         return game
 
     def _check_seat(self, seat: int) -> None:
-        if isinstance(seat, bool) or seat not in range(self.rules.players):
+        known = isinstance(seat, int | np.integer) and not isinstance(seat, bool)
+        if not known or seat not in range(self.rules.players):
             raise InvalidViewError(
                 f"seats go from 0 to {self.rules.players - 1}, there is no seat {seat!r}"
             )
@@ -431,6 +432,11 @@ def game_seed(seed: int) -> int:
     return int(word[0])
 
 
+def is_version(value: Any, version: int) -> bool:
+    """Whether a saved text is of a version (``true`` is no number here, although Python's is)."""
+    return type(value) is int and value == version
+
+
 def whole_number(value: Any, name: str) -> int:
     """A number from 0, checked."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
@@ -464,6 +470,8 @@ def check_scores(scores: Any, rules: Rules) -> tuple[int, ...] | None:
         points = tuple(whole_number(score, "a score") for score in scores)
     except TypeError:
         raise InvalidViewError(f"scores are a list of numbers, not {scores!r}") from None
+    if rules.thrown == 0:
+        raise InvalidViewError("where nobody throws, the cut comes with the deal: begin at nought")
     if len(points) != rules.sides:
         raise InvalidViewError(f"there are {rules.sides} scores, not {len(points)}")
     for score in points:

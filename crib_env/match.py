@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from crib_env.errors import IllegalActionError, InvalidViewError
-from crib_env.game import Game, whole_number
+from crib_env.game import Game, is_version, whole_number
 from crib_env.rules import Rules, get_rules
 
 DEFAULT_TARGET = 7
@@ -136,7 +136,7 @@ class Match:
             data: Any = json.loads(saved)
         except (ValueError, TypeError, RecursionError) as error:
             raise InvalidViewError(f"this is no saved match: {error}") from None
-        if not isinstance(data, dict) or data.get("version") != _SAVED_VERSION:
+        if not isinstance(data, dict) or not is_version(data.get("version"), _SAVED_VERSION):
             raise InvalidViewError(f"this is no saved match of version {_SAVED_VERSION}")
         if missing := {"rules", "target", "seed", "games"} - data.keys():
             raise InvalidViewError(f"the saved match lacks {', '.join(sorted(missing))}")

@@ -40,6 +40,7 @@ ORIGINS: dict[str, dict[str, str]] = {
     "four-player": {**_COMMON, "players": "comment-jouer (partners), boite-a-jeux",
                     "cards": "comment-jouer, boite-a-jeux"},
     "five-card": {**_COMMON, "cards": "comment-jouer", "target": "comment-jouer",
+                  "first_dealer": "comment-jouer",
                   "skunk_line": "comment-jouer names none to 61"},
     "five-card-historic": {**_COMMON, "cards": _OLD, "target": _OLD, "skunk_line": _OLD,
                            "go_continuation": _OLD, "pone_start": _OLD, "short_flush": _OLD},
@@ -52,7 +53,7 @@ ORIGINS: dict[str, dict[str, str]] = {
         "leader_after_reset": "the text: who did not play last",
         "skunk_line": "the text: 90 holes not passed", "match": "the text: double",
         "next_dealer": _UNSAID,
-        "counting": _UNSAID,
+        "counting": "ours; in the text the players count",
     },
     "boite-a-jeux": {
         "players": "the text", "cards": "the text", "target": "the text",
@@ -60,7 +61,7 @@ ORIGINS: dict[str, dict[str, str]] = {
         "crib_flush": _UNSAID, "go_continuation": "the text: until nobody can play",
         "leader_after_reset": _UNSAID, "skunk_line": "the text: before 90",
         "match": "the text: seven games, a skunk worth two", "next_dealer": _UNSAID,
-        "counting": _UNSAID,
+        "counting": "ours; in the text the players count",
     },
     "reference-complete": {
         "players": "the text", "cards": "the text", "target": "the text",
@@ -69,7 +70,7 @@ ORIGINS: dict[str, dict[str, str]] = {
         "go_continuation": "the text: while the other can", "leader_after_reset": _UNSAID,
         "skunk_line": "the text: below 91, below 61", "match": "the text: two, three",
         "next_dealer": _UNSAID,
-        "counting": "the text: muggins only where agreed",
+        "counting": "ours; in the text the players count, muggins where agreed",
     },
     "contre-l-ordinateur": {
         "players": "the text", "cards": "the text", "target": "the text",
@@ -192,5 +193,6 @@ def describe(preset: str) -> list[tuple[str, str, str]]:
     return [
         (title, words(rules), origins[name])
         for name, title, words in _LINES
-        if name not in _ONLY_WHERE_SET or getattr(rules, name)
+        if (name not in _ONLY_WHERE_SET or getattr(rules, name))
+        and not (name == "leader_after_reset" and rules.play_single_count)
     ]

@@ -289,7 +289,14 @@ THREE_PLAYER = Rules(players=3, dealt=5, thrown=1, blind=1)
 FOUR_PLAYER = Rules(players=4, dealt=5, thrown=1, teams=True)
 """Five cards each, one to the crib; partners sit opposite and share a score."""
 
-FIVE_CARD = Rules(dealt=5, thrown=1, target=61, skunk_line=None, double_skunk_line=None)
+FIVE_CARD = Rules(
+    dealt=5,
+    thrown=1,
+    target=61,
+    skunk_line=None,
+    double_skunk_line=None,
+    first_dealer="low_cut",
+)
 """Five cards each, one thrown: four in hand, a crib of two, to 61."""
 
 FIVE_CARD_HISTORIC = Rules(

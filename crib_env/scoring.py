@@ -99,7 +99,8 @@ def rank_points(cards: int) -> int:
 def suit_points(hand: int, starter: int, is_crib: bool, rules: np.ndarray) -> int:
     """Points that depend on suits: flush and nobs."""
     needs_starter = is_crib and rules[CRIB_FLUSH_FOUR] == 0
-    flush = count_flush(hand, starter, needs_starter, rules[SHORT_FLUSH] != 0)
+    may_be_short = rules[SHORT_FLUSH] != 0 and not is_crib
+    flush = count_flush(hand, starter, needs_starter, may_be_short)
     return flush + count_nobs(hand, starter)
 
 

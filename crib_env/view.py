@@ -502,7 +502,9 @@ class _Replay:
         fits = playable(int(row[S.HAND + seat]), int(row[S.COUNT]))
         if fits and not (row[S.GONE] >> seat) & 1 and not self._shut_out(seat):
             self._take_turn(seat)
-        elif (row[S.GONE] >> seat) & 1 and engine.next_leader(row, self.settings) == seat:
+        elif ((row[S.GONE] >> seat) & 1 or self._shut_out(seat)) and engine.next_leader(
+            row, self.settings
+        ) == seat:
             if row[S.HELD + row[S.LAST]] > 0:
                 self._check_room(int(row[S.LAST]))
             self._close("it is your turn")

@@ -73,14 +73,14 @@ def _setting_options(command: Callable[..., None]) -> Callable[..., None]:
             f"--{field.name.replace('_', '-')}",
             field.name,
             type=_TYPES[str(field.type)],
-            help=_sentence(meanings[field.name]),
+            help=_sentence(meanings.get(field.name, "")),  # python -OO has no docstrings
         )
         command = option(command)
     return command
 
 
 def _sentence(meaning: str) -> str:
-    return f"{meaning[0].upper()}{meaning[1:]}."
+    return f"{meaning[:1].upper()}{meaning[1:]}." if meaning else ""
 
 
 @click.command()
