@@ -42,6 +42,13 @@ def _apply(states: np.ndarray, r: np.ndarray, rows: np.ndarray, cards: np.ndarra
 
 
 @njit
+def _legal(states: np.ndarray, rows: np.ndarray, cards: np.ndarray, out: np.ndarray) -> None:
+    for k in range(rows.shape[0]):
+        inside = 0 <= cards[k] < N_CARDS
+        out[k] = inside and (engine.legal(states[rows[k]]) >> cards[k]) & 1
+
+
+@njit
 def _settle(
     states: np.ndarray, r: np.ndarray, rows: np.ndarray, one_deal: bool, skip_forced: bool
 ) -> None:
@@ -136,6 +143,12 @@ class GameBatch:
         if wrong >= 0:
             raise IndexError(f"card {cards[wrong]} is not legal in game {rows[wrong]}")
         self.settle(rows)
+
+    def legal(self, rows: Rows, cards: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether each card may be laid in its row, bool ``[n]``."""
+        allowed = np.empty(len(rows), np.bool_)
+        _legal(self.states, rows, cards, allowed)
+        return allowed
 
     def observe(
         self, rows: Rows, seats: NDArray[np.int64]

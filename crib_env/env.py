@@ -11,7 +11,8 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from crib_env.cards import CARDS, N_CARDS, from_mask, text, to_mask
+from crib_env import engine
+from crib_env.cards import CARDS, N_CARDS, from_mask, text
 from crib_env.episodes import Episodes, Opponent
 from crib_env.errors import IllegalActionError, InvalidRulesError, InvalidViewError
 from crib_env.observation import layout
@@ -233,7 +234,7 @@ class CribbageEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         return observations[0], masks[0]
 
     def _legal(self) -> int:
-        return to_mask(np.flatnonzero(self._look()[1]))
+        return int(engine.legal(self._episodes.batch.states[0]))
 
     def _result(self) -> dict[str, Any]:
         found = self._episodes.results(self._episodes.rows)

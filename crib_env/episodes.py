@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from crib_env import state as S
 from crib_env._jit import njit
 from crib_env.batch import GameBatch, Rows
-from crib_env.cards import N_CARDS
 from crib_env.engine import next_random
 from crib_env.errors import InvalidRulesError, InvalidViewError
 from crib_env.game import check_dealer, check_deck, check_scores
@@ -194,10 +193,7 @@ class Episodes:
 
     def legal(self, rows: Rows, cards: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether each card may be laid, bool ``[n]``."""
-        _, masks = self.observe(rows)
-        inside = (cards >= 0) & (cards < N_CARDS)
-        allowed = masks[np.arange(len(rows)), np.where(inside, cards, 0)] == 1
-        return np.asarray(inside & allowed)
+        return self.batch.legal(rows, cards)
 
     def step(
         self, rows: Rows, cards: NDArray[np.int64]

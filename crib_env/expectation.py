@@ -8,6 +8,7 @@ it stands for the crib as well as it can, see `crib_value`.
 
 from __future__ import annotations
 
+from math import comb
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from crib_env import rules as R
 from crib_env import state as S
 from crib_env._jit import njit
-from crib_env.bits import EACH_RANK, lowest, popcount
+from crib_env.bits import EACH_RANK, lowest, popcount, rank_count
 from crib_env.cards import FULL_DECK, RANKS
 from crib_env.engine import side_of
 from crib_env.scoring import rank_points, suit_points
@@ -45,6 +46,47 @@ _CRIB_CARDS = 4
 """Cards in the cribs of that table."""
 
 
+_CHOOSE = np.array([[comb(n, k) for k in range(5)] for n in range(17)], np.int64)
+
+
+@njit
+def _place(keep: int) -> int:
+    """Place of four ranks among all multisets of four, 0 to 1819."""
+    place = 0
+    number = 0
+    while keep:
+        rank = lowest(keep) >> 2
+        keep &= keep - 1
+        number += 1
+        place += _CHOOSE[rank + number - 1, number]
+    return place
+
+
+@njit
+def _with_rank(cards: int, rank: int) -> int:
+    """The cards and one more of a rank, of a suit that they lack."""
+    return cards | 1 << (4 * rank + rank_count(cards, rank))
+
+
+@njit
+def _fill_rank_shows(table: np.ndarray) -> None:
+    for a in range(13):
+        for b in range(a, 13):
+            for c in range(b, 13):
+                for d in range(c, 13):
+                    keep = _with_rank(_with_rank(_with_rank(_with_rank(0, a), b), c), d)
+                    for starter in range(13):
+                        if rank_count(keep, starter) < 4:
+                            points = rank_points(_with_rank(keep, starter))
+                            table[_place(keep), starter] = points
+
+
+_RANK_SHOWS: NDArray[np.int8] = np.zeros((comb(16, 4), 13), np.int8)
+"""What fifteens, pairs and runs of four ranks show with each rank of starter. It is the
+scorer's own answer, kept because every discard asks for it two hundred times."""
+_fill_rank_shows(_RANK_SHOWS)
+
+
 @njit
 def mean_show(keep: int, seen: int, r: np.ndarray) -> float:
     """Mean points of a keep over every starter outside ``seen``.
@@ -56,11 +98,16 @@ def mean_show(keep: int, seen: int, r: np.ndarray) -> float:
     """
     unseen = FULL_DECK & ~seen
     total = 0
-    for rank in range(13):
-        of_rank = unseen & (15 << (4 * rank))
-        if of_rank:
-            starter = of_rank & -of_rank
-            total += popcount(of_rank) * rank_points(keep | starter)
+    if popcount(keep) == 4:
+        shows = _RANK_SHOWS[_place(keep)]
+        for rank in range(13):
+            total += rank_count(unseen, rank) * shows[rank]
+    else:
+        for rank in range(13):
+            of_rank = unseen & (15 << (4 * rank))
+            if of_rank:
+                starter = of_rank & -of_rank
+                total += popcount(of_rank) * rank_points(keep | starter)
     for suit in range(4):
         of_suit = unseen & (EACH_RANK << suit)
         if of_suit:
