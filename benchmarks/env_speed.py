@@ -225,7 +225,7 @@ def report(rows: list[dict[str, Any]]) -> Table:
     """The rates as a table."""
     table = Table(box=None)
     for title in ("", "games a second", "range", "decisions a second", "range"):
-        table.add_column(title, justify="left" if not title else "right")
+        table.add_column(title, justify="left" if not title else "right", no_wrap=True)
     for row in rows:
         cells = []
         for rates in (row["games"], row["decisions"]):
@@ -247,7 +247,7 @@ def main(repeats: int, seconds: float, json_file: Path | None) -> None:
     if json_file is not None:
         write_json(json_file, {"machine": machine(), "rows": rows})
     console = Console(highlight=False)
-    console.width = max(console.width, 110)
+    console.width = max(console.width, 120)
     console.print(report(rows), crop=False)
     console.print(", ".join(f"{name} {value}" for name, value in machine().items()))
     by_name = {row["name"]: row for row in rows}
