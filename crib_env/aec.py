@@ -11,8 +11,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from operator import index
 from typing import Any, Literal
 
@@ -38,6 +39,24 @@ from crib_env.view import SeatView
 Observation = dict[str, NDArray[Any]]
 
 
+class CardSpace(spaces.Discrete):
+    """The 52 cards by index; without a mask it draws from those that may be laid now.
+
+    Args:
+        legal: says which those are, int8 ``[52]``.
+    """
+
+    def __init__(self, legal: Callable[[], NDArray[np.int8]]) -> None:
+        super().__init__(N_CARDS)
+        self._legal = legal
+
+    def sample(self, mask: Any = None, probability: Any = None) -> np.int64:
+        """A card, as `gymnasium.spaces.Discrete.sample` draws it."""
+        if mask is None and probability is None:
+            mask = self._legal()
+        return super().sample(mask, probability)
+
+
 class CribbageAEC(AECEnv[str, Observation, Any]):  # type: ignore[misc]
     """A game of cribbage in which every seat is an agent, ``player_0`` and so on.
 
@@ -52,8 +71,9 @@ class CribbageAEC(AECEnv[str, Observation, Any]):  # type: ignore[misc]
         rules: a preset, fields, or `Rules`; counting is always automatic.
         reward: a name or a callable, see `crib_env.rewards`.
         skip_forced: lay a card that is the only legal one without asking.
-        max_cycles: no agent acts more often than this: the game is truncated when one
-            that has is to act again. None for no limit.
+        max_cycles: how often each agent acts; None for no limit. For one that has
+            acted so often cards are laid by chance until the others have too, then the
+            game is truncated for all.
         illegal_action: ``"raise"``, or ``"replace"``: an illegal card stands for a legal
             one drawn by chance, for callers that know no masks.
         render_mode: ``"ansi"``, ``"human"`` (prints it) or None.
@@ -102,14 +122,19 @@ class CribbageAEC(AECEnv[str, Observation, Any]):  # type: ignore[misc]
             agent: spaces.Dict({"observation": box, "action_mask": mask})
             for agent in self.possible_agents
         }
-        self.action_spaces = {agent: spaces.Discrete(N_CARDS) for agent in self.possible_agents}
+        self.action_spaces = {
+            agent: CardSpace(partial(self._mask, agent)) for agent in self.possible_agents
+        }
+
+    def _mask(self, agent: str) -> NDArray[np.int8]:
+        return self.observe(agent)["action_mask"]
 
     def observation_space(self, agent: str) -> spaces.Dict:
         """The space of an agent's observations."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Discrete:
-        """The space of an agent's actions: a card by index."""
+        """The space of an agent's actions: a card by index, see `CardSpace`."""
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
@@ -162,13 +187,13 @@ class CribbageAEC(AECEnv[str, Observation, Any]):  # type: ignore[misc]
         before = self._batch.scores[0].copy()
         self._batch.apply(self._row, np.array([card], np.int64))
         self._note_action(agent)
+        finished = self._play_for_the_finished()
         self._settle_rewards(before)
-        following = self.possible_agents[int(self._batch.to_act[0])]
         if self._batch.stopped[0]:
             self.terminations = dict.fromkeys(self.agents, True)
-        elif self.max_cycles is not None and self._acted[following] >= self.max_cycles:
+        elif finished:
             self.truncations = dict.fromkeys(self.agents, True)
-        self.agent_selection = following
+        self.agent_selection = self.possible_agents[int(self._batch.to_act[0])]
         self._accumulate_rewards()
         self._deads_step_first()
         if self.render_mode == "human":
@@ -177,9 +202,27 @@ class CribbageAEC(AECEnv[str, Observation, Any]):  # type: ignore[misc]
     def _note_action(self, agent: str) -> None:
         self._acted[agent] += 1
 
+    def _play_for_the_finished(self) -> bool:
+        """Lay cards by chance for agents that have acted often enough; whether all have."""
+        if self.max_cycles is None:
+            return False
+        if min(self._acted.values()) >= self.max_cycles:
+            return True
+        while not self._batch.stopped[0]:
+            agent = self.possible_agents[int(self._batch.to_act[0])]
+            if self._acted[agent] < self.max_cycles:
+                break
+            card = self._chance().choice(np.flatnonzero(self._mask(agent)))
+            self._batch.apply(self._row, np.array([card], np.int64))
+        return False
+
+    def _chance(self) -> np.random.Generator:
+        assert self._random is not None, "reset makes it"
+        return self._random
+
     def _legal_card(self, agent: str, action: Any) -> int:
         """The card that an action stands for."""
-        legal = np.flatnonzero(self.observe(agent)["action_mask"]).tolist()
+        legal = np.flatnonzero(self._mask(agent)).tolist()
         try:
             card = index(action)
         except TypeError:
@@ -187,8 +230,7 @@ class CribbageAEC(AECEnv[str, Observation, Any]):  # type: ignore[misc]
         if card in legal:
             return card
         if self.illegal_action == "replace":
-            assert self._random is not None
-            return int(self._random.choice(legal))
+            return int(self._chance().choice(legal))
         name = str(CARDS[card]) if 0 <= card < N_CARDS else repr(action)
         raise IllegalActionError(f"{name} is not legal now, but {text(parse_cards(legal))}")
 
