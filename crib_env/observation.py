@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from crib_env import rules as R
 from crib_env import state as S
 from crib_env._jit import njit
-from crib_env.bits import lowest, playable, popcount
+from crib_env.bits import lowest, pip, playable, popcount
 from crib_env.cards import N_CARDS
 from crib_env.engine import add_to_series, history_entry, remember, reset_series, side_of
 from crib_env.expectation import CRIB_MEANS, NO_PAIR, discard_values
@@ -176,7 +176,7 @@ def _write_points(s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: 
         fifteen, thirty_one, pairs, run = play_parts(
             s[S.SERIES] << 4 | card >> 2,
             s[S.SERIES_LENGTH] + 1,
-            s[S.COUNT] + min((card >> 2) + 1, 10),
+            s[S.COUNT] + pip(card),
         )
         out[at[_POINTS] + card] = POINT * (fifteen + thirty_one + pairs + run)
 

@@ -189,7 +189,7 @@ def _expected_reply(
     playable = 0
     for rank in range(13):
         number = rank_count(unseen, rank)
-        total = count + min(rank + 1, 10)
+        total = count + pip(4 * rank)
         if number and total <= 31:
             by_points[_points_of(series << 4 | rank, length + 1, total, p)] += number
             playable += number
