@@ -77,6 +77,8 @@ def _plan(rules: Rules) -> list[tuple[str, int, float, float, str]]:
         ("to_go", sides, 0, 1, "points to the target by side, up to 31, in 31sts"),
         ("points", 52, -4, 4, "for each legal card, in tens of points: what it pegs at once, or "
          "the mean show, plus or minus crib, of the best discard with it"),
+        ("barred", 10 * n, 0, 1, "by seat: 1 for each count (1 to 10) that no card it holds "
+         "can have, since it said go"),
     ]  # fmt: skip
 
 
@@ -116,7 +118,7 @@ def split(observation: NDArray[np.float32], rules: Rules) -> dict[str, NDArray[n
 
 
 _HAND, _THROWN, _STARTER, _LAID, _GOES, _RECENT, _SERIES, _COUNT = range(8)
-_PHASE, _DEALER, _LAST, _GONE, _HELD, _SCORES, _TO_GO, _POINTS = range(8, 16)
+_PHASE, _DEALER, _LAST, _GONE, _HELD, _SCORES, _TO_GO, _POINTS, _BARRED = range(8, 17)
 
 
 @njit
@@ -133,15 +135,35 @@ def _write_history(
     players = r[R.PLAYERS]
     table = players * (r[R.DEALT] - r[R.THROWN])
     laid = 0
+    count = 0
+    last = -1
+    solo = -1
+    gone = False
+    ended = False
     for entry in range(s[S.HISTORY_LENGTH]):
         word = history_entry(s, entry)
         who = ((word >> 6) - seat) % players
         card = word & 63
         if card == S.SAID_GO:
             out[at[_GOES] + who * table + laid - 1] = 1.0
-        else:
-            laid += 1
-            out[at[_LAID] + who * N_CARDS + card] = laid / table
+            barred = at[_BARRED] + 10 * who
+            out[barred : barred + min(31 - count, 10)] = 1.0
+            gone = True
+            ended = who == last
+            continue
+        # Nobody could lay on a series that its last seat gave up, that the card would take
+        # past 31, or that was another's alone to go on with.
+        if ended or count + pip(card) > 31 or (solo >= 0 and who != solo):
+            count = 0
+            solo = -1
+            gone = False
+            ended = False
+        if gone and r[R.FIRST_AFTER_GO]:
+            solo = who
+        count += pip(card)
+        last = who
+        laid += 1
+        out[at[_LAID] + who * N_CARDS + card] = laid / table
 
 
 @njit

@@ -238,7 +238,7 @@ SPOILS: list[tuple[Callable[[Path], Any], str]] = [
     (lambda folder: edit(folder, rules={"jokers": 2}), "rules have no field 'jokers'"),
     (other_order, "cards in another order"),
     (other_piece, "reads other observations: piece 'laid'"),
-    (fewer_pieces, "reads other observations: piece 'points'"),
+    (fewer_pieces, "reads other observations: piece 'barred'"),
     (lambda folder: edit(folder, observation_size=404), "observations of 404 numbers"),
     (other_cribs, "other tables of mean cribs"),
     (truncated, "model.onnx is damaged: its checksum"),

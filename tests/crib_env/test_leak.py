@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from crib_env import Game, Rules, SeatView
 from crib_env import state as S
+from crib_env.bits import pip
 from crib_env.cards import FULL_DECK, Card, from_mask, iterate, parse_cards, to_mask
 from crib_env.engine import history_entry
 from crib_env.observation import layout, observation_size, split
@@ -313,6 +314,28 @@ def test_the_pieces_lie_end_to_end_and_in_their_ranges(name: str) -> None:
                 assert np.isfinite(part).all()
                 assert part.min() >= piece.low
                 assert part.max() <= piece.high
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_the_barred_piece_holds_what_goes_have_told(name: str) -> None:
+    rules = VARIANTS[name]
+    told_something = 0
+    for game in all_positions(name, 12):
+        if game.phase != "play":
+            continue
+        told = np.zeros((rules.players, 10), bool)
+        for event in game.events:
+            if event.kind == EventKind.GO and event.deal == game.deal:
+                told[event.seat, : 31 - event.count] = True
+        seat = game.to_act
+        seen = split(observation(game.state(), rules, seat), rules)["barred"]
+        by_seat = np.roll(seen.reshape(rules.players, 10), seat, axis=0)
+        assert (by_seat[told] == 1).all()
+        # The last to lay passes as well where it is stuck: no event, but all can see it.
+        for other in range(rules.players):
+            assert all(by_seat[other, pip(card) - 1] == 0 for card in game.hand(other))
+        told_something += int(told.any())
+    assert told_something
 
 
 def test_the_points_piece_holds_what_a_card_pegs() -> None:

@@ -62,7 +62,7 @@ def test_the_model_is_as_documented(bundle: Path) -> None:
         }
 
     inputs, outputs = shapes(model.graph.input), shapes(model.graph.output)
-    assert inputs == {"observation": ["batch", 405], "action_mask": ["batch", 52]}
+    assert inputs == {"observation": ["batch", 425], "action_mask": ["batch", 52]}
     assert outputs == {"logits": ["batch", 52], "value": ["batch"]}
 
 
@@ -81,7 +81,7 @@ def test_vectors_cover_both_phases_and_both_seats(bundle: Path) -> None:
     assert {view["seat"] for view in views} == {0, 1}
     assert sum(len(view.get("discards", ())) == 1 for view in views) > 20
     assert max(max(view["scores"]) for view in views) > 100
-    assert all(len(case["observation"]) == 405 for case in cases)
+    assert all(len(case["observation"]) == 425 for case in cases)
 
 
 def test_the_bundle_plays_as_the_policy_does(run: Run, bundle: Path) -> None:
@@ -106,7 +106,7 @@ def test_an_older_checkpoint_can_be_exported(run: Run, tmp_path: Path) -> None:
     assert "320 decisions" in (tmp_path / "older" / MODEL_CARD).read_text()
     new = load_bundle(tmp_path / "older")
     assert np.isfinite(
-        new.judge(np.zeros((1, 405), np.float32), np.ones((1, 52), np.int8))[0]
+        new.judge(np.zeros((1, 425), np.float32), np.ones((1, 52), np.int8))[0]
     ).all()
 
 
