@@ -46,7 +46,8 @@ _CRIB_CARDS = 4
 """Cards in the cribs of that table."""
 
 
-_CHOOSE = np.array([[comb(n, k) for k in range(5)] for n in range(17)], np.int64)
+CHOOSE = np.array([[comb(n, k) for k in range(5)] for n in range(17)], np.int64)
+"""Binomial coefficients ``[n, k]``, int64 ``[17, 5]``, for `_place`."""
 
 
 @njit
@@ -58,7 +59,7 @@ def _place(keep: int) -> int:
         rank = lowest(keep) >> 2
         keep &= keep - 1
         number += 1
-        place += _CHOOSE[rank + number - 1, number]
+        place += CHOOSE[rank + number - 1, number]
     return place
 
 
@@ -81,10 +82,10 @@ def _fill_rank_shows(table: np.ndarray) -> None:
                             table[_place(keep), starter] = points
 
 
-_RANK_SHOWS: NDArray[np.int8] = np.zeros((comb(16, 4), 13), np.int8)
+RANK_SHOWS: NDArray[np.int8] = np.zeros((comb(16, 4), 13), np.int8)
 """What fifteens, pairs and runs of four ranks show with each rank of starter. It is the
 scorer's own answer, kept because every discard asks for it two hundred times."""
-_fill_rank_shows(_RANK_SHOWS)
+_fill_rank_shows(RANK_SHOWS)
 
 
 @njit
@@ -99,7 +100,7 @@ def mean_show(keep: int, seen: int, r: np.ndarray) -> float:
     unseen = FULL_DECK & ~seen
     total = 0
     if popcount(keep) == 4:
-        shows = _RANK_SHOWS[_place(keep)]
+        shows = RANK_SHOWS[_place(keep)]
         for rank in range(13):
             total += rank_count(unseen, rank) * shows[rank]
     else:

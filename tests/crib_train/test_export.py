@@ -19,7 +19,8 @@ from crib_env.cli import main
 from crib_evaluate.match import play_match
 from crib_train.checkpoint import Run
 from crib_train.errors import TrainingError
-from crib_train.export import export, load_model, verify
+from crib_train.export import export, verify
+from crib_train.trainers import load_model
 from tests.crib_train.test_training import begin, trained
 
 pytestmark = pytest.mark.slow

@@ -18,10 +18,10 @@ from crib_env.vector import CribbageVectorEnv
 from crib_evaluate.match import play_match
 from crib_train.players import MASKED, CardNet, NetPlayer, Pool
 from crib_train.policy import RankPolicy
-from crib_train.settings import Settings
-from crib_train.training import make_model
+from crib_train.ppo import make_model
+from crib_train.settings import PPOSettings
 
-SETTINGS = Settings(envs=2, steps=2, batch_size=2, hidden=(32,))
+SETTINGS = PPOSettings(envs=2, steps=2, batch_size=2, hidden=(32,))
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,14 @@ import pytest
 
 from crib_env.cli import main
 from crib_train.errors import TrainingError
-from crib_train.settings import PRESETS, Settings, describe
+from crib_train.settings import (
+    PRESETS,
+    PPOSettings,
+    SelfPlaySettings,
+    Settings,
+    describe,
+    settings_from_json,
+)
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
@@ -24,44 +31,51 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, st
     return int(left.value.code or 0), shown.out, shown.err
 
 
-def test_every_setting_is_described() -> None:
-    assert list(describe()) == [field.name for field in fields(Settings)]
+@pytest.mark.parametrize("kind", [PPOSettings, SelfPlaySettings])
+def test_every_setting_is_described(kind: type[Settings]) -> None:
+    assert list(describe(kind)) == [field.name for field in fields(kind)]
 
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_settings_travel_as_json(preset: str) -> None:
     settings = PRESETS[preset]
-    assert Settings.from_json(json.loads(json.dumps(settings.to_json()))) == settings
+    assert settings_from_json(preset, json.loads(json.dumps(settings.to_json()))) == settings
 
 
 @pytest.mark.parametrize(
-    ("changes", "says"),
+    ("kind", "changes", "says"),
     [
-        ({"envs": 0}, "envs goes from 1 to 65536, not 0"),
-        ({"gae_lambda": 1.5}, "gae_lambda goes from 0 to 1"),
-        ({"learning_rate": float("nan")}, "learning_rate goes from"),
-        ({"hidden": ()}, "hidden layers are"),
-        ({"hidden": (64, 0)}, "hidden layers are"),
-        ({"fixed_opponents": ("grandmaster",)}, "no player 'grandmaster'"),
-        ({"evaluation_opponents": ("nobody",)}, "no player 'nobody'"),
-        ({"fixed_opponents": (), "past_selves": 0}, "there must be an opponent"),
-        ({"envs": 8, "steps": 4}, "a minibatch of 4096 needs .* 8 x 4 = 32"),
+        (PPOSettings, {"envs": 0}, "envs goes from 1 to 65536, not 0"),
+        (PPOSettings, {"gae_lambda": 1.5}, "gae_lambda goes from 0 to 1"),
+        (PPOSettings, {"learning_rate": float("nan")}, "learning_rate goes from"),
+        (PPOSettings, {"hidden": ()}, "hidden layers are"),
+        (PPOSettings, {"hidden": (64, 0)}, "hidden layers are"),
+        (PPOSettings, {"fixed_opponents": ("grandmaster",)}, "no player 'grandmaster'"),
+        (PPOSettings, {"evaluation_opponents": ("nobody",)}, "no player 'nobody'"),
+        (PPOSettings, {"fixed_opponents": (), "past_selves": 0}, "there must be an opponent"),
+        (PPOSettings, {"envs": 8, "steps": 4}, "a minibatch of 4096 needs .* 8 x 4 = 32"),
+        (SelfPlaySettings, {"deals": 8}, "deals goes from 16"),
+        (SelfPlaySettings, {"discard_hidden": (0,)}, "discard_hidden layers are"),
+        (SelfPlaySettings, {"chances_from": "oracle"}, "no player 'oracle'"),
+        (SelfPlaySettings, {"guests": 2.0}, "guests goes from 0 to 1"),
     ],
 )
-def test_bad_settings_are_refused_in_words(changes: dict[str, Any], says: str) -> None:
+def test_bad_settings_are_refused_in_words(
+    kind: type[Settings], changes: dict[str, Any], says: str
+) -> None:
     with pytest.raises(TrainingError, match=says) as refusal:
-        replace(Settings(), **changes)
+        replace(kind(), **changes)
     assert "\n" not in str(refusal.value)
 
 
 def test_settings_of_another_version_are_refused() -> None:
-    data = Settings().to_json()
+    data = PPOSettings().to_json()
     with pytest.raises(TrainingError, match="of this version: momentum"):
-        Settings.from_json({**data, "momentum": 0.9})
+        PPOSettings.from_json({**data, "momentum": 0.9})
     with pytest.raises(TrainingError, match="of this version: envs"):
-        Settings.from_json({name: value for name, value in data.items() if name != "envs"})
+        PPOSettings.from_json({name: value for name, value in data.items() if name != "envs"})
     with pytest.raises(TrainingError, match=r"bad settings: .*envs"):
-        Settings.from_json({**data, "envs": "many"})
+        PPOSettings.from_json({**data, "envs": "many"})
     with pytest.raises(TrainingError, match="not the settings"):
         Settings.from_json([])
 
@@ -82,7 +96,7 @@ def test_help_comes_at_once_and_without_torch(command: str) -> None:
     assert done.returncode == 0, done.stderr
     assert time.perf_counter() - begun < 5  # half a second on an idle machine
     if command == "train":
-        for field in fields(Settings):
+        for field in (*fields(PPOSettings), *fields(SelfPlaySettings)):
             assert f"--{field.name.replace('_', '-')} " in done.stdout
 
 

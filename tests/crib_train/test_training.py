@@ -22,12 +22,13 @@ from crib_env.cli import main
 from crib_train.checkpoint import Config, Run
 from crib_train.errors import TrainingError
 from crib_train.model_card import machine, versions
-from crib_train.settings import Settings
+from crib_train.settings import PPOSettings, Settings
+from crib_train.trainers import make_trainer
 from crib_train.training import Trainer
 
 pytestmark = pytest.mark.slow
 
-SMALL = Settings(
+SMALL = PPOSettings(
     timesteps=960,
     envs=16,
     steps=10,
@@ -52,7 +53,7 @@ def begin(folder: Path, settings: Settings = SMALL) -> Run:
 
 
 def trained(run: Run, settings: Settings = SMALL, resume: bool = False) -> Trainer:
-    trainer = Trainer(run, settings)
+    trainer = make_trainer(run, settings)
     if resume:
         trainer.resume()
     trainer.train()
@@ -118,7 +119,7 @@ def test_training_changes_the_network_and_the_seed_matters(
     whole: tuple[Run, dict[str, torch.Tensor]], tmp_path: Path
 ) -> None:
     run, wanted = whole
-    start = Trainer(run, SMALL)
+    start = make_trainer(run, SMALL)
     name = "action_net.ranks.weight"
     assert not torch.equal(start.model.policy.state_dict()[name], wanted[name])
     other = replace(SMALL, seed=1)
@@ -136,7 +137,8 @@ def test_stopped_amid_an_update_keeps_what_was_learned(tmp_path: Path) -> None:
         steps += 1
         return steps == 35  # amid the fourth update
 
-    trainer = Trainer(run, SMALL, stop=stop)
+    trainer = make_trainer(run, SMALL)
+    trainer.stop = stop
     trainer.train()
     assert trainer.state.timesteps == 480
     assert not trainer.is_over
@@ -289,7 +291,7 @@ def test_kill_9_leaves_a_usable_checkpoint(tmp_path: Path) -> None:
             process.kill()
             process.communicate(timeout=PATIENCE)
             newest = int(run.newest().name)
-            trainer = Trainer(run, run.settings())
+            trainer = make_trainer(run, run.settings())
             trainer.resume()
             assert trainer.state.timesteps == newest
             process = subprocess.Popen(

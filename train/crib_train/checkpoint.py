@@ -4,8 +4,8 @@
 
     RUN/config.json                       how the run began
     RUN/tensorboard/                      its curves
-    RUN/checkpoints/000001310720/         after so many decisions
-        model.zip                         what `MaskablePPO.load` reads, optimizer and all
+    RUN/checkpoints/000001310720/         after so many decisions or deals
+        model.zip                         what the algorithm's `load` reads, optimizer and all
         pool.pt                           the past selves
         state.json                        decisions, updates, seconds, win rates
 """
@@ -21,11 +21,11 @@ from typing import Any
 
 import msgspec
 import torch
-from sb3_contrib import MaskablePPO
+from stable_baselines3.common.base_class import BaseAlgorithm
 
 from crib_train.errors import TrainingError
 from crib_train.players import Pool
-from crib_train.settings import Settings
+from crib_train.settings import Settings, settings_from_json
 
 _FORMAT = 1
 _NOT_SAVED = ("_last_obs", "_last_episode_starts", "ep_info_buffer", "ep_success_buffer")
@@ -37,7 +37,7 @@ class State:
     """Where a run stands.
 
     Attributes:
-        timesteps: decisions trained for.
+        timesteps: decisions, or deals in self-play, trained for.
         updates: updates made.
         seconds: time spent training, evaluations included.
         win_rates: against fixed players, when last measured.
@@ -119,7 +119,8 @@ class Run:
 
     def settings(self) -> Settings:
         """The settings of the run."""
-        return Settings.from_json(self.config().settings)
+        config = self.config()
+        return settings_from_json(config.preset, config.settings)
 
     def checkpoints(self) -> list[Path]:
         """The checkpoints, oldest first."""
@@ -139,7 +140,7 @@ class Run:
             raise TrainingError(f"{self.folder} has no checkpoint yet")
         return found[-1]
 
-    def save(self, model: MaskablePPO, pool: Pool, state: State, keep: int) -> Path:
+    def save(self, model: BaseAlgorithm, pool: Pool, state: State, keep: int) -> Path:
         """Write a checkpoint under a temporary name, move it to its place, drop old ones."""
         self._checkpoints.mkdir(exist_ok=True)
         for leftover in self._checkpoints.glob(".*.tmp"):
@@ -159,7 +160,7 @@ class Run:
         return place
 
 
-def load_checkpoint(checkpoint: Path, model: MaskablePPO, pool: Pool) -> State:
+def load_checkpoint(checkpoint: Path, model: BaseAlgorithm, pool: Pool) -> State:
     """Put a model and its past selves where a checkpoint left them.
 
     Only numbers are read, never pickled code.
@@ -177,5 +178,5 @@ def load_checkpoint(checkpoint: Path, model: MaskablePPO, pool: Pool) -> State:
         what = " ".join(str(error).split())[:120]
         raise TrainingError(f"checkpoint {checkpoint} is damaged: {what}") from None
     model.num_timesteps = state.timesteps
-    model._n_updates = state.updates * model.n_epochs
+    model._n_updates = state.updates * getattr(model, "n_epochs", 1)
     return state

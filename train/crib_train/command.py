@@ -29,7 +29,7 @@ from rich.text import Text
 
 from crib_env.errors import CribbageError
 from crib_train.errors import TrainingError
-from crib_train.settings import PRESETS, Settings, describe
+from crib_train.settings import PRESETS, PPOSettings, SelfPlaySettings, Settings, describe
 
 if TYPE_CHECKING:
     from crib_train.training import Trainer
@@ -60,15 +60,18 @@ class _ListOf(click.ParamType):
 _TYPES: dict[str, Any] = {
     "int": int,
     "float": float,
+    "str": str,
     "tuple[int, ...]": _ListOf(int),
     "tuple[str, ...]": _ListOf(str),
 }
 
 
 def _setting_options(command: Callable[..., None]) -> Callable[..., None]:
-    """An option for every field of `Settings`."""
-    meanings = describe()
-    for field in reversed(fields(Settings)):
+    """An option for every setting of every algorithm."""
+    kinds = (PPOSettings, SelfPlaySettings)
+    meanings = describe(PPOSettings) | describe(SelfPlaySettings)
+    every = {field.name: field for kind in kinds for field in fields(kind)}
+    for field in reversed(every.values()):
         option = click.option(
             f"--{field.name.replace('_', '-')}",
             field.name,
@@ -89,7 +92,8 @@ def _sentence(meaning: str) -> str:
     type=click.Choice(tuple(PRESETS)),
     default="smoke",
     show_default=True,
-    help="Settings to begin with: smoke takes a couple of minutes, standard a night.",
+    help="Settings to begin with: smoke takes a couple of minutes, hard an hour or so, "
+    "standard a night.",
 )
 @click.option(
     "--output",
@@ -115,22 +119,34 @@ def train(preset: str, output: Path | None, resume: Path | None, **changes: Any)
             _refuse_with_resume(output, changes)
             trainer = _resumed(resume)
         else:
-            settings = replace(PRESETS[preset], **changes)
+            settings = _changed(preset, changes)
             trainer = _begun(output or Path("runs") / preset, preset, settings)
         stopped = _train(trainer)
     folder = trainer.run.folder
-    state = trainer.state
+    state, unit = trainer.state, trainer.settings.unit
     if stopped:
         click.echo(
-            f"crib: stopped; the checkpoint at {state.timesteps:,} decisions is saved: "
+            f"crib: stopped; the checkpoint at {state.timesteps:,} {unit} is saved: "
             f"crib train --resume {folder}",
             err=True,
         )
         sys.exit(_STOPPED)
     click.echo(
-        f"{state.timesteps:,} decisions in {state.seconds:,.0f} s{_rates(state.win_rates)}. "
+        f"{state.timesteps:,} {unit} in {state.seconds:,.0f} s{_rates(state.win_rates)}. "
         f"Next: crib export {folder}"
     )
+
+
+def _changed(preset: str, changes: dict[str, Any]) -> Settings:
+    settings = PRESETS[preset]
+    known = {field.name for field in fields(settings)}
+    odd = [f"--{name.replace('_', '-')}" for name in changes if name not in known]
+    if odd:
+        raise TrainingError(
+            f"{', '.join(odd)}: no setting of the preset {preset}, which trains by "
+            f"{settings.algorithm}"
+        )
+    return replace(settings, **changes)
 
 
 def _refuse_with_resume(output: Path | None, changes: dict[str, Any]) -> None:
@@ -143,20 +159,20 @@ def _refuse_with_resume(output: Path | None, changes: dict[str, Any]) -> None:
 def _begun(folder: Path, preset: str, settings: Settings) -> Trainer:
     from crib_train.checkpoint import Config, Run
     from crib_train.model_card import machine, versions
-    from crib_train.training import Trainer
+    from crib_train.trainers import make_trainer
 
     run = Run(folder)
     command = shlex.join(["crib", *sys.argv[1:]])
     run.begin(Config(settings.to_json(), command, preset, versions(), machine()))
-    return Trainer(run, settings)
+    return make_trainer(run, settings)
 
 
 def _resumed(folder: Path) -> Trainer:
     from crib_train.checkpoint import Run
-    from crib_train.training import Trainer
+    from crib_train.trainers import make_trainer
 
     run = Run(folder)
-    trainer = Trainer(run, run.settings())
+    trainer = make_trainer(run, run.settings())
     trainer.resume()
     return trainer
 
@@ -204,7 +220,9 @@ def _train(trainer: Trainer) -> bool:
             bar.update(task, completed=timesteps, wins=wins)
             if rates is not told.win_rates:
                 told = trainer.state
-                bar.console.print(f"{told.timesteps:,} decisions{_rates(rates)}", soft_wrap=True)
+                bar.console.print(
+                    f"{told.timesteps:,} {settings.unit}{_rates(rates)}", soft_wrap=True
+                )
 
         trainer.report = report
         trainer.stop = interrupted

@@ -8,7 +8,6 @@ import shutil
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -16,6 +15,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
+from torch import nn
 
 from crib_agents.bot import BatchBot
 from crib_agents.bundle import (
@@ -34,25 +34,27 @@ from crib_env.cards import N_CARDS
 from crib_env.game import Game
 from crib_env.observation import observation_size
 from crib_env.rules import SIX_CARD
-from crib_env.sb3 import as_vec_env
-from crib_env.vector import CribbageVectorEnv
 from crib_evaluate.match import play_match
 from crib_evaluate.result import MatchResult
-from crib_train.checkpoint import Run, State, load_checkpoint
+from crib_train.checkpoint import Run
 from crib_train.errors import TrainingError
 from crib_train.model_card import Checks, write_model_card
-from crib_train.players import MASKED, CardNet, NetPlayer, Pool
-from crib_train.training import make_model, use_one_core
+from crib_train.players import MASKED, NetPlayer, net_of
+from crib_train.selfplay.algorithm import SelfPlay
+from crib_train.settings import PPOSettings, Settings
+from crib_train.trainers import load_model
+from crib_train.training import use_one_core
 
 OPSET = 18
 CASES = 200
 BATCH_SIZES = (1, 2, 7, 512)
 CLOSE = 1e-3
 """Logits and values of the two runtimes may differ by this much."""
-_VALUE = (
+_REWARD = (
     "reward to come in the deal: the change in the chance to win, in units of {points:g} points' "
     "worth at the scores with which the deal began, less the luck of the show"
 )
+_CHANCE = "the chance to win with the best card, 0 to 1"
 
 Stage = Callable[[str], None]
 """Told what is being done."""
@@ -91,9 +93,8 @@ def export(
     part.mkdir(parents=True)
     try:
         tell("converting the network")
-        scale = run.settings().reward_scale
-        write_model(CardNet(model.policy), part / MODEL)
-        value = _VALUE.format(points=1 / scale)
+        write_model(net_of(model.policy), part / MODEL)
+        value = _value(run.settings())
         spec = describe(output.name, SIX_CARD, MASKED, value, OPSET, (part / MODEL).read_bytes())
         (part / SPEC).write_bytes(msgspec.json.format(msgspec.json.encode(spec)) + b"\n")
         bot = load_bundle(part)
@@ -113,19 +114,14 @@ def export(
     return checks, matches
 
 
-def load_model(run: Run, checkpoint: Path) -> tuple[MaskablePPO, State]:
-    """The learner as a checkpoint left it, with a small environment.
-
-    Raises:
-        TrainingError: when the run or the checkpoint cannot be used.
-    """
-    settings = replace(run.settings(), envs=1, steps=2, batch_size=2)
-    model = make_model(settings, as_vec_env(CribbageVectorEnv(1, "random", episode="deal")))
-    state = load_checkpoint(checkpoint, model, Pool(settings.pool_size))
-    return model, state
+def _value(settings: Settings) -> str:
+    """What the network's value means."""
+    if isinstance(settings, PPOSettings):
+        return _REWARD.format(points=1 / settings.reward_scale)
+    return _CHANCE
 
 
-def write_model(net: CardNet, path: Path) -> None:
+def write_model(net: nn.Module, path: Path) -> None:
     """Convert a network to one ONNX file, any batch size."""
     batch = torch.export.Dim("batch", min=1)
     example = (
@@ -199,13 +195,13 @@ class _Recorder(BatchBot):
         return self.player.actions(observations, masks)
 
 
-def verify(bot: BundleBot, model: MaskablePPO) -> Checks:
+def verify(bot: BundleBot, model: MaskablePPO | SelfPlay) -> Checks:
     """Compare the exported network with the trained one on decisions of real games.
 
     Raises:
         TrainingError: when they differ, or the player lays illegal or always the same cards.
     """
-    net = CardNet(model.policy)
+    net = net_of(model.policy)
     recorder = _Recorder(NetPlayer(net))
     play_match(recorder, "medium", games=60, seed=1)
     observations = np.concatenate(recorder.observations)

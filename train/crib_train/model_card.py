@@ -12,6 +12,7 @@ from crib_agents.bundle import MODEL, SPEC, VECTORS, Spec
 from crib_evaluate.match import usable_cores
 from crib_evaluate.result import MatchResult
 from crib_train.checkpoint import Config, State
+from crib_train.settings import PPOSettings, SelfPlaySettings, settings_from_json
 
 _PACKAGES = ("cribbage-env", "torch", "stable-baselines3", "sb3-contrib", "numpy", "numba", "onnx")
 
@@ -83,9 +84,7 @@ def write_model_card(
         "of 95 %.",
         _match_table(matches),
         "## How it was trained",
-        f"MaskablePPO in self-play, {state.timesteps:,} decisions in {state.updates:,} updates, "
-        f"{state.seconds / 60:.1f} minutes. Each deal is an episode; it pays the change in the "
-        "chance to win. The opponents are past selves and fixed players.",
+        _how_trained(config, state),
         f"```\n{config.command}\n```",
         _table(("setting", "value"), config.settings),
         _table(("trained with", "version"), config.versions),
@@ -97,6 +96,21 @@ def write_model_card(
         f"{checks.vectors} vectors came out as written.",
     ]
     path.write_text("\n\n".join(sections) + "\n")
+
+
+def _how_trained(config: Config, state: State) -> str:
+    settings = settings_from_json(config.preset, config.settings)
+    how = {
+        PPOSettings: "Each deal is an episode; it pays the change in the chance to win. The "
+        "opponents are past selves and fixed players.",
+        SelfPlaySettings: "The network sees the position after each card and says how many points "
+        "either side will still peg; exact shows and a table of chances do the rest. It plays "
+        "with itself, in some deals with a fixed player or a past self.",
+    }[type(settings)]
+    return (
+        f"{settings.algorithm}: {state.timesteps:,} {settings.unit} in {state.updates:,} updates, "
+        f"{state.seconds / 60:.1f} minutes. {how}"
+    )
 
 
 def _match_table(matches: Mapping[str, MatchResult]) -> str:

@@ -57,6 +57,17 @@ class CardNet(nn.Module):
         return logits, self.value_net(features).squeeze(1)
 
 
+def net_of(policy: BasePolicy) -> nn.Module:
+    """All of a policy that play needs, copied and frozen.
+
+    It takes observations and masks to logits and values, as `CardNet.forward` does.
+    """
+    net = getattr(policy, "net", None)
+    if not isinstance(net, nn.Module):
+        return CardNet(policy)
+    return _copy(net).requires_grad_(False).eval()
+
+
 class NetPlayer(BatchBot):
     """Lays the card with the highest logit; of equals the lowest.
 
@@ -66,7 +77,7 @@ class NetPlayer(BatchBot):
         rules: the game that it plays.
     """
 
-    def __init__(self, net: CardNet, name: str = "self", rules: Rules = SIX_CARD) -> None:
+    def __init__(self, net: nn.Module, name: str = "self", rules: Rules = SIX_CARD) -> None:
         self.net = net
         self.name = name
         self.rules = rules
@@ -93,7 +104,7 @@ class Pool:
 
     def add(self, policy: BasePolicy) -> None:
         """Keep the policy as it is now."""
-        self.players.append(NetPlayer(CardNet(policy)))
+        self.players.append(NetPlayer(net_of(policy)))
         del self.players[: -self.size]
 
     def draw(self, number: int, random: np.random.Generator) -> list[NetPlayer]:
@@ -111,6 +122,6 @@ class Pool:
         """Take up what `weights` gave; the policy gives the shape of the networks."""
         self.players = []
         for parameters in weights:
-            net = CardNet(policy)
+            net = net_of(policy)
             net.load_state_dict(parameters)
             self.players.append(NetPlayer(net))

@@ -1,4 +1,4 @@
-"""Training: MaskablePPO on deals, against fixed players and past selves, resumable.
+"""What every run of training does: checkpoints, measurements, curves, resuming.
 
 A run goes from checkpoint to checkpoint. At each one everything that is drawn by
 chance is seeded anew from the run's seed and the decisions so far, and all deals
@@ -9,26 +9,21 @@ was killed and resumed gives the same network, to the bit, as one that was not.
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import torch
-from sb3_contrib import MaskablePPO
+from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import HParam, Logger, configure
-from stable_baselines3.common.utils import LinearSchedule
-from stable_baselines3.common.vec_env import VecEnv, VecMonitor
 from torch.distributions import Distribution
 
 from crib_agents import make_bot
-from crib_env.sb3 import as_vec_env
-from crib_env.vector import CribbageVectorEnv
 from crib_evaluate.match import play_match
 from crib_train.checkpoint import Run, State, load_checkpoint
-from crib_train.players import CardNet, NetPlayer, Pool
-from crib_train.policy import RankPolicy
-from crib_train.reward import DealReward, ExpectedShow
+from crib_train.players import NetPlayer, Pool, net_of
 from crib_train.settings import Settings
 
 _EVALUATION_SEED = 20_240_121
@@ -36,42 +31,37 @@ _EVALUATION_SEED = 20_240_121
 
 
 Report = Callable[[int], None]
-"""Told for how many decisions has been trained."""
+"""Told how far a run is, in its ``timesteps``."""
+Stop = Callable[[], bool]
+"""Asked whether to stop early."""
 
 
-class Trainer:
+class Trainer(ABC):
     """A run in progress.
 
     Args:
         run: its folder, already begun.
         settings: as in the folder.
         report: told how far it is after each step of all deals.
-        stop: asked after each step whether to stop early.
+        stop: asked after each step.
     """
+
+    model: BaseAlgorithm
+    """What learns; the subclass makes it."""
 
     def __init__(
         self,
         run: Run,
         settings: Settings,
         report: Report | None = None,
-        stop: Callable[[], bool] | None = None,
+        stop: Stop | None = None,
     ) -> None:
         use_one_core()
         self.run = run
         self.settings = settings
         self.report = report or (lambda timesteps: None)
         self.stop = stop or (lambda: False)
-        self.reward = DealReward(
-            settings.reward_scale, settings.reward_clip, settings.luck_taken_out
-        )
         self.fixed = [make_bot(name, seed=settings.seed) for name in settings.fixed_opponents]
-        # Places for past selves are filled when the first deals begin.
-        waiting = [make_bot("random")] * settings.past_selves
-        self.deals = CribbageVectorEnv(
-            settings.envs, [*self.fixed, *waiting], reward=self.reward, episode="deal"
-        )
-        env: VecEnv = VecMonitor(ExpectedShow(as_vec_env(self.deals), self.reward))
-        self.model = make_model(settings, env)
         self.pool = Pool(settings.pool_size)
         self.state = State(0, 0, 0.0)
 
@@ -98,6 +88,7 @@ class Trainer:
         self.model.set_logger(logger)
         try:
             if not self.state.timesteps:
+                self.begin()
                 log_settings(logger, self.settings)
             self.model.learn(left, _Checkpoints(self), reset_num_timesteps=False)
         finally:
@@ -111,17 +102,18 @@ class Trainer:
         )
         torch.manual_seed(for_torch)
         np.random.seed(for_numpy)  # SB3 shuffles its minibatches by NumPy's old generator
-        past = self.pool.draw(self.settings.past_selves, np.random.default_rng(for_pool))
-        self.deals.opponents[len(self.fixed) :] = past
-        env = self.model.env
-        assert env is not None
-        env.seed(for_deals)
-        self.model._last_obs = env.reset()  # type: ignore[assignment]
-        self.model._last_episode_starts = np.ones(env.num_envs, np.bool_)
+        self.begin_anew(for_deals, np.random.default_rng(for_pool))
+
+    def begin(self) -> None:  # noqa: B027 - a fresh network is all that most need
+        """Prepare what a run has only once, at its start."""
+
+    @abstractmethod
+    def begin_anew(self, seed: int, random: np.random.Generator) -> None:
+        """Begin new deals from a seed, and draw opponents by ``random``."""
 
     def measure(self) -> dict[str, float]:
         """Play mirrored games against fixed players; win rates by name, and the log's entries."""
-        me = NetPlayer(CardNet(self.model.policy), "trained")
+        me = NetPlayer(net_of(self.model.policy), "trained")
         rates = {}
         for name in self.settings.evaluation_opponents:
             result = play_match(me, name, self.settings.evaluation_games, seed=_EVALUATION_SEED)
@@ -172,12 +164,12 @@ class _Checkpoints(BaseCallback):
             self._checkpoint(measured=True)
 
     def _advance(self) -> None:
-        """Note that the network is as `num_timesteps` decisions have made it."""
+        """Note that the network is as `num_timesteps` have made it."""
         settings = self.trainer.settings
         timesteps = self.model.num_timesteps
         self.trainer.state = State(
             timesteps,
-            timesteps // (settings.envs * settings.steps),
+            timesteps // settings.update_size,
             time.monotonic() - self.begun,
             self.trainer.state.win_rates,
         )
@@ -205,27 +197,6 @@ def use_one_core() -> None:
     """
     torch.set_num_threads(1)
     Distribution.set_default_validate_args(False)
-
-
-def make_model(settings: Settings, env: VecEnv) -> MaskablePPO:
-    """The learner with a fresh network."""
-    return MaskablePPO(
-        RankPolicy,
-        env,
-        learning_rate=LinearSchedule(settings.learning_rate, settings.final_learning_rate, 1.0),
-        n_steps=settings.steps,
-        batch_size=settings.batch_size,
-        n_epochs=settings.epochs,
-        gamma=1.0,
-        gae_lambda=settings.gae_lambda,
-        clip_range=settings.clip_range,
-        ent_coef=settings.entropy,
-        vf_coef=settings.value_weight,
-        max_grad_norm=settings.max_grad_norm,
-        policy_kwargs={"hidden": settings.hidden, "weight": settings.points_weight},
-        seed=settings.seed,
-        device="cpu",
-    )
 
 
 def log_settings(logger: Logger, settings: Settings) -> None:

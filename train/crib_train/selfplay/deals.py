@@ -1,0 +1,270 @@
+"""Deals that teach: played by the network against itself, or against others, with mishaps.
+
+A deal begins at scores as games come to, with some more of the end. What comes of it
+is told for each choice: the points that either side pegged from then on in the
+play, and for a discard what the play and the crib brought beyond the average.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from crib_agents.bot import BatchBot
+from crib_env import state as S
+from crib_env._jit import njit
+from crib_env.batch import GameBatch, Rows
+from crib_env.cards import N_CARDS, SUITS
+from crib_env.expectation import CRIB_MEANS
+from crib_env.observation import POINT, split
+from crib_env.rules import SIX_CARD
+from crib_env.scoring import show_points
+from crib_env.win_probability import deal_starts
+from crib_train.selfplay.chances import amid_play
+from crib_train.selfplay.network import PEGS, AfterstateNet
+from crib_train.selfplay.shows import DEALT, PAIRS, Pieces, ascending
+
+_LATE = 70
+"""Points from which both sides begin in the deals that teach the end."""
+_TRIED = 5
+"""A discard by mishap is one of so many best."""
+
+
+@dataclass(frozen=True)
+class Lessons:
+    """What deals taught. ``n`` cards laid in the play, ``k`` discards.
+
+    Attributes:
+        play: observations, float32 ``[n, D]``.
+        cards: laid, int64 ``[n]``.
+        pegs: points of either side to come, own first, 0 to 15, int64 ``[n, 2]``.
+        discards: observations, float32 ``[k, D]``.
+        pairs: places in `PAIRS` of the discards, int64 ``[k]``.
+        beyond: points that a discard brought beyond its show and the mean crib, float32 ``[k]``.
+    """
+
+    play: NDArray[np.float32]
+    cards: NDArray[np.int64]
+    pegs: NDArray[np.int64]
+    discards: NDArray[np.float32]
+    pairs: NDArray[np.int64]
+    beyond: NDArray[np.float32]
+
+
+class _Notes:
+    """Choices as they are made, with what had been pegged then."""
+
+    def __init__(self) -> None:
+        self.rows: list[Rows] = []
+        self.seats: list[NDArray[np.int64]] = []
+        self.observations: list[NDArray[np.float32]] = []
+        self.choices: list[NDArray[np.int64]] = []
+        self.pegged: list[NDArray[np.int64]] = []
+
+    def add(
+        self,
+        rows: Rows,
+        seats: NDArray[np.int64],
+        observations: NDArray[np.float32],
+        choices: NDArray[np.int64],
+        pegged: NDArray[np.int64],
+    ) -> None:
+        self.rows.append(rows)
+        self.seats.append(seats)
+        self.observations.append(observations)
+        self.choices.append(choices)
+        self.pegged.append(pegged)
+
+
+class Table:
+    """Where the deals are played.
+
+    Args:
+        deals: at once.
+        late: share of them that begin late in the game, 0 to 1.
+        guests: share of them in which another player has one seat, 0 to 1.
+    """
+
+    def __init__(self, deals: int, late: float, guests: float) -> None:
+        self.batch = GameBatch(deals, SIX_CARD, one_deal=True)
+        self.late = late
+        self.guests = int(deals * guests)
+        self._starts = np.cumsum(deal_starts().ravel())
+
+    def play(
+        self,
+        net: AfterstateNet,
+        guest: BatchBot | None,
+        mishaps: float,
+        random: np.random.Generator,
+    ) -> Lessons:
+        """Play a round of deals.
+
+        Args:
+            net: plays both seats, but for the guest's.
+            guest: another player, or None.
+            mishaps: how often the network errs on purpose, a probability.
+            random: of everything drawn.
+        """
+        batch = self.batch
+        rows = batch.all_rows
+        number = len(rows)
+        seeds = random.integers(-(1 << 63), 1 << 63, number, np.int64)
+        dealers = random.integers(2, size=number)
+        batch.start(rows, seeds, dealers)
+        self._set_scores(random)
+        ours = np.ones((number, 2), np.bool_)
+        if guest is not None:
+            ours[: self.guests, 0] = False  # the dealer is drawn, so the seat needs not be
+        thrown = _Notes()
+        laid = _Notes()
+        for _ in range(2):
+            self._discard(net, guest, ours, mishaps, random, thrown)
+        acting = rows[~batch.stopped]
+        while len(acting):
+            self._lay(net, guest, ours, acting, mishaps, random, laid)
+            acting = acting[~batch.stopped[acting]]
+        return self._lessons(laid, thrown)
+
+    def _set_scores(self, random: np.random.Generator) -> None:
+        batch = self.batch
+        number = len(batch.all_rows)
+        target = SIX_CARD.target
+        drawn = np.searchsorted(self._starts, random.random(number), side="right")
+        by_role = np.stack(np.divmod(np.minimum(drawn, target * target - 1), target), 1)
+        late = random.random(number) < self.late
+        by_role[late] = random.integers(_LATE, target, (int(late.sum()), 2))
+        dealer = batch.dealer
+        batch.scores[batch.all_rows, dealer] = by_role[:, 0]
+        batch.scores[batch.all_rows, 1 - dealer] = by_role[:, 1]
+
+    def _discard(
+        self,
+        net: AfterstateNet,
+        guest: BatchBot | None,
+        ours: NDArray[np.bool_],
+        mishaps: float,
+        random: np.random.Generator,
+        notes: _Notes,
+    ) -> None:
+        """The side to act throws both cards, in every row."""
+        batch = self.batch
+        rows = batch.all_rows
+        seats = batch.to_act.copy()
+        mine = ours[rows, seats]
+        if guest is not None:
+            for _ in range(2):
+                theirs = rows[~mine]
+                batch.apply(theirs, guest.actions(*batch.observe(theirs, seats[theirs])))
+        rows, seats = rows[mine], seats[mine]
+        observations, _ = batch.observe(rows, seats)
+        with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16):
+            pieces = Pieces(torch.from_numpy(observations))
+            six = ascending(pieces["hand"], DEALT)
+            chances = net.judge_discards(pieces, six).float()
+            best = chances.topk(_TRIED, 1).indices.numpy()
+        tried = np.where(
+            random.random(len(rows)) < mishaps, random.integers(_TRIED, size=len(rows)), 0
+        )
+        pairs = best[np.arange(len(rows)), tried]
+        cards = six.numpy()
+        for place in (0, 1):
+            batch.apply(rows, cards[np.arange(len(rows)), _PLACES[pairs, place]])
+        notes.add(rows, seats, observations, pairs, _NOTHING)
+
+    def _lay(
+        self,
+        net: AfterstateNet,
+        guest: BatchBot | None,
+        ours: NDArray[np.bool_],
+        acting: Rows,
+        mishaps: float,
+        random: np.random.Generator,
+        notes: _Notes,
+    ) -> None:
+        """Whoever is to act lays a card, in every row that is not over."""
+        batch = self.batch
+        seats = batch.to_act[acting].copy()
+        mine = ours[acting, seats]
+        if guest is not None:
+            theirs = acting[~mine]
+            if len(theirs):
+                batch.apply(theirs, guest.actions(*batch.observe(theirs, seats[~mine])))
+        rows, seats = acting[mine], seats[mine]
+        if not len(rows):
+            return
+        observations, masks = batch.observe(rows, seats)
+        held = int((masks != 0).sum(1).max())
+        with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16):
+            pieces = Pieces(torch.from_numpy(observations))
+            # Legal cards alone, so that few are judged in vain.
+            some = ascending(torch.from_numpy(masks), held)
+            cards = some.clamp(max=_LAST_CARD)
+            pegs = net.play(pieces, cards).exp()
+            standing = net.standing(pieces, cards)
+        chances = np.empty(cards.shape, np.float32)
+        after, show, other, dealing = (part.numpy() for part in standing)
+        shown = net.shown.numpy()
+        amid_play(pegs.numpy(), after, show, other, dealing, shown, chances)
+        chances[some.numpy() > _LAST_CARD] = -1.0
+        legal = (masks != 0).sum(1)
+        choices = np.where(
+            random.random(len(rows)) < mishaps,
+            random.integers(legal),
+            chances.argmax(1),
+        )
+        chosen = cards.numpy()[np.arange(len(rows)), choices]
+        notes.add(rows, seats, observations, chosen, self._pegged()[rows])
+        batch.apply(rows, chosen)
+
+    def _pegged(self) -> NDArray[np.int64]:
+        """Points pegged in the play by seat, int64 ``[B, 2]``."""
+        tally = self.batch.tally
+        return np.asarray(tally[:, :, S.Source.PLAY_DEALER] + tally[:, :, S.Source.PLAY_PONE])
+
+    def _lessons(self, laid: _Notes, thrown: _Notes) -> Lessons:
+        pegged = self._pegged()
+        rows, seats = np.concatenate(laid.rows), np.concatenate(laid.seats)
+        seen, cards = np.concatenate(laid.observations), np.concatenate(laid.choices)
+        to_come = pegged[rows] - np.concatenate(laid.pegged)
+        points = split(seen, SIX_CARD)["points"][np.arange(len(rows)), cards]
+        at = np.arange(len(rows))
+        own = to_come[at, seats] - np.rint(points / POINT).astype(np.int64)
+        pegs = np.stack([own, to_come[at, 1 - seats]], 1)
+        discards = self._beyond(thrown, pegged)
+        return Lessons(
+            seen,
+            cards,
+            np.clip(pegs, 0, PEGS - 1),
+            np.concatenate(thrown.observations),
+            np.concatenate(thrown.choices),
+            discards.astype(np.float32),
+        )
+
+    def _beyond(self, thrown: _Notes, pegged: NDArray[np.int64]) -> NDArray[np.float64]:
+        batch = self.batch
+        rows, seats = np.concatenate(thrown.rows), np.concatenate(thrown.seats)
+        hands = split(np.concatenate(thrown.observations), SIX_CARD)["hand"]
+        six = np.nonzero(hands)[1].reshape(-1, DEALT)
+        pairs = _PLACES[np.concatenate(thrown.choices)]
+        low, high = np.take_along_axis(six, pairs, 1).T // len(SUITS)
+        dealing = (batch.dealer[rows] == seats).astype(np.int64)
+        cribs = np.zeros(len(batch.states), np.int64)
+        _show_cribs(batch.states, SIX_CARD.to_array(), cribs)
+        play = pegged[rows, seats] - pegged[rows, 1 - seats]
+        sign = 2 * dealing - 1
+        return np.asarray(play + sign * (cribs[rows] - CRIB_MEANS[dealing, low, high]))
+
+
+@njit
+def _show_cribs(games: np.ndarray, r: np.ndarray, out: np.ndarray) -> None:
+    for at in range(games.shape[0]):
+        out[at] = show_points(games[at, S.CRIB], games[at, S.STARTER], True, r)
+
+
+_PLACES = np.array(PAIRS)
+_LAST_CARD = N_CARDS - 1
+_NOTHING = np.zeros((0, 2), np.int64)

@@ -1,0 +1,84 @@
+"""A run of `SelfPlay`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from stable_baselines3.common.utils import LinearSchedule
+
+from crib_agents import make_bot
+from crib_agents.bot import BatchBot
+from crib_env.sb3 import as_vec_env
+from crib_env.vector import CribbageVectorEnv
+from crib_train.checkpoint import Run
+from crib_train.selfplay.algorithm import AfterstatePolicy, SelfPlay
+from crib_train.selfplay.chances import after_play, at_discard, measure_spread
+from crib_train.settings import SelfPlaySettings
+from crib_train.training import Report, Stop, Trainer
+
+
+class SelfPlayTrainer(Trainer):
+    """A run of self-play, see `Trainer`."""
+
+    settings: SelfPlaySettings
+    model: SelfPlay
+
+    def __init__(
+        self,
+        run: Run,
+        settings: SelfPlaySettings,
+        report: Report | None = None,
+        stop: Stop | None = None,
+    ) -> None:
+        super().__init__(run, settings, report, stop)
+        self.model = make_model(settings)
+        self.model.draw_guest = self._draw_guest
+
+    def begin(self) -> None:
+        """Make the tables of chances from the deals of a fixed player."""
+        settings = self.settings
+        player = make_bot(settings.chances_from, seed=settings.seed)
+        assert isinstance(player, BatchBot)
+        spread = measure_spread(player, settings.chance_deals, settings.seed)
+        shown = after_play(spread)
+        self.model.policy.net.set_chances(shown, at_discard(spread, shown))
+
+    def begin_anew(self, seed: int, random: np.random.Generator) -> None:
+        """Draw deals, mishaps and guests from a seed on."""
+        self.model.random = np.random.default_rng(seed)
+
+    def _draw_guest(self, random: np.random.Generator) -> BatchBot | None:
+        """A fixed player or a past self, each kind as likely as the other."""
+        if self.pool.players and (not self.fixed or random.random() < 0.5):
+            return self.pool.players[random.integers(len(self.pool.players))]
+        if not self.fixed:
+            return None
+        guest = self.fixed[random.integers(len(self.fixed))]
+        assert isinstance(guest, BatchBot)
+        return guest
+
+
+def make_model(settings: SelfPlaySettings) -> SelfPlay:
+    """The learner with a fresh network."""
+    return SelfPlay(
+        AfterstatePolicy,
+        as_vec_env(CribbageVectorEnv(1, "random", episode="deal")),
+        learning_rate=LinearSchedule(settings.learning_rate, settings.final_learning_rate, 1.0),
+        deals=settings.deals,
+        batch_size=settings.batch_size,
+        late=settings.late,
+        guests=settings.guests,
+        mishaps=LinearSchedule(settings.mishaps, settings.final_mishaps, 1.0),
+        mean_weight=settings.mean_weight,
+        seed=settings.seed,
+        policy_kwargs={
+            "play_hidden": settings.play_hidden,
+            "discard_hidden": settings.discard_hidden,
+        },
+    )
+
+
+def small_model(settings: SelfPlaySettings) -> SelfPlay:
+    """The learner with a table for few deals, to load a checkpoint into."""
+    return make_model(replace(settings, deals=16))
