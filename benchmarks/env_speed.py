@@ -10,7 +10,6 @@ The figures to keep are the ratios; they are taken round by round.
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 from pathlib import Path
 
@@ -106,7 +105,7 @@ def main(
             rows.append(row)
     found = run(rows, repeats, seconds, errors.print)
     if json_file is not None:
-        write_json(json_file, report.as_json(machine(), sys.argv, found))
+        write_json(json_file, report.as_json(machine(), "benchmarks.env_speed", found))
     console = Console(highlight=False)
     for titles, cells in (*report.measured(found), report.judged(found)):
         if not cells:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import crib_env
+
 
 class Done(NamedTuple):
     """What one step of work did.
@@ -151,5 +153,5 @@ def machine() -> dict[str, str]:
         "cores": str(os.cpu_count()),
         "python": platform.python_version(),
         **versions,
-        "cribbage-env": importlib.metadata.version("cribbage-env"),
+        "crib_env": crib_env.__version__,
     }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import operator
+import shlex
+import sys
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,6 +15,9 @@ from benchmarks.measure import MEASURES, Spread
 
 Rows = list[dict[str, Any]]
 """What `benchmarks.measure.run` gives."""
+
+_WIDE = 200
+"""Columns that every table fits in: a terminal wraps them, nothing crops them."""
 
 Cells = tuple[list[str], list[list[str]]]
 """A table: its titles, and its rows of text."""
@@ -120,10 +125,10 @@ def cell(values: list[float] | None) -> str:
 
 def measured(rows: Rows) -> list[Cells]:
     """Each row's median of each measure with its range, rows of one kind in a table."""
-    kinds: dict[bool | str, Rows] = {}
+    kinds: dict[str, Rows] = {}
     for row in rows:
         group = row["groups"][0]
-        kinds.setdefault(group in APART and group, []).append(row)
+        kinds.setdefault(group if group in APART else "", []).append(row)
     tables = []
     for alike in kinds.values():
         used = [name for name in MEASURES if any(name in row["samples"] for row in alike)]
@@ -152,7 +157,7 @@ def show(console: Console, titles: list[str], cells: list[list[str]]) -> None:
         table.add_column(title, justify="right" if title else "left", no_wrap=True)
     for row in cells:
         table.add_row(*(cell.replace("`", "") for cell in row))
-    console.width = max(console.width, console.measure(table).maximum)
+    console.width = max(console.width, _WIDE)
     console.print(table, crop=False)
 
 
@@ -169,6 +174,7 @@ def named(machine: dict[str, str]) -> str:
     return ", ".join(f"{name} {value}" for name, value in machine.items())
 
 
-def as_json(machine: dict[str, str], command: list[str], rows: Rows) -> dict[str, Any]:
-    """All of it, ready for `json.dumps`."""
+def as_json(machine: dict[str, str], module: str, rows: Rows) -> dict[str, Any]:
+    """All of it, and the command that made it, ready for `json.dumps`."""
+    command = shlex.join(["python", "-m", module, *sys.argv[1:]])
     return {"command": command, "machine": machine, "rows": rows, "bars": judge(rows)}

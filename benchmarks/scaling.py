@@ -7,10 +7,8 @@ python -m benchmarks.scaling [--repeats 5] [--seconds 1] [--json FILE] [--plot F
 from __future__ import annotations
 
 import io
-import sys
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
 from rich.console import Console
@@ -99,8 +97,7 @@ def main(
     errors = Console(stderr=True, highlight=False)
     found = run(rows(NUMBERS), repeats, seconds, errors.print)
     if json_file is not None:
-        data: dict[str, Any] = {"command": sys.argv, "machine": machine(), "rows": found}
-        write_json(json_file, data)
+        write_json(json_file, report.as_json(machine(), "benchmarks.scaling", found))
     if plot_file is not None:
         write_whole(plot_file, plot(found, NUMBERS, plot_file.suffix[1:]))
     titles, cells = table(found, NUMBERS)

@@ -109,11 +109,14 @@ def as_vec_env(vector_env: CribbageVectorEnv) -> BridgedVecEnv:
     """Wrap a vector environment for Stable-Baselines3 and sb3-contrib.
 
     Raises:
-        InvalidRulesError: when it does not reset in the same step, as these need.
+        InvalidRulesError: when it does not reset in the same step, as these need, or
+            is wrapped.
     """
     unwrapped = vector_env.unwrapped
     if not isinstance(unwrapped, CribbageVectorEnv):
         raise InvalidRulesError(f"as_vec_env takes a CribbageVectorEnv, not {vector_env!r}")
+    if unwrapped is not vector_env:
+        raise InvalidRulesError(f"as_vec_env would pass over the wrapper {vector_env!r}")
     if unwrapped.autoreset_mode != AutoresetMode.SAME_STEP:
         raise InvalidRulesError(
             f"Stable-Baselines3 needs autoreset_mode SAME_STEP, not {unwrapped.autoreset_mode.name}"
