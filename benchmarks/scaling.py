@@ -21,6 +21,8 @@ from crib_evaluate.files import check_writable, write_json, write_whole
 NUMBERS = (1, 64, 1024, 4096, 16384)
 RULES = {"2 players": "six-card", "3 players": "three-player", "4 players": "four-player"}
 PLOTS = (".png", ".svg")
+_STAMPS = {"png": "Software", "svg": "Date"}
+"""What a picture would tell of when and with what it was drawn; left out."""
 
 
 def rows(numbers: tuple[int, ...]) -> list[Row]:
@@ -44,9 +46,10 @@ def table(found: report.Rows, numbers: tuple[int, ...]) -> report.Cells:
 def plot(found: report.Rows, numbers: tuple[int, ...], kind: str) -> bytes:
     """Medians with their ranges, both axes logarithmic, as a picture (``png`` or ``svg``)."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import LogLocator, NullFormatter
 
     by_name = {row["name"]: row["samples"]["games"] for row in found}
-    figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+    figure = Figure(figsize=(7.2, 4.2), layout="constrained")
     axes = figure.subplots()
     for players, marker in zip(RULES, "osD", strict=True):
         spreads = [Spread.of(by_name[f"{number}, {players}"]) for number in numbers]
@@ -60,13 +63,15 @@ def plot(found: report.Rows, numbers: tuple[int, ...], kind: str) -> bytes:
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
     axes.set_xticks(numbers, [f"{number:,}" for number in numbers])
+    axes.yaxis.set_major_locator(LogLocator(10, subs=(1, 2, 5)))
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    axes.yaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel("environments in the batch")
     axes.set_ylabel("games a second, one core")
     axes.grid(True, which="major", alpha=0.3)
     axes.legend()
     picture = io.BytesIO()
-    figure.savefig(picture, format=kind, dpi=110)
+    figure.savefig(picture, format=kind, dpi=110, metadata={_STAMPS[kind]: None})
     return picture.getvalue()
 
 

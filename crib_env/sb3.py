@@ -50,13 +50,15 @@ class BridgedVecEnv(VecEnv):
         observations, rewards, ended, _, infos = self.vector_env.step(self._cards)
         self._masks = infos["action_mask"]
         described: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        for row in np.flatnonzero(ended):
-            final = infos["final_info"]
-            described[row] = {
-                name: values[row]
-                for name, values in final.items()
-                if not name.startswith("_") and final[f"_{name}"][row]
-            }
+        over = np.flatnonzero(ended)
+        final = infos.get("final_info", {})
+        # Name by name: picking values out of the arrays row by row takes twice as long.
+        for name, values in final.items():
+            if not name.startswith("_"):
+                for row, value, told in zip(over, values[over], final[f"_{name}"][over]):
+                    if told:
+                        described[row][name] = value
+        for row in over:
             described[row]["terminal_observation"] = infos["final_obs"][row]
             described[row]["TimeLimit.truncated"] = False
         return observations, rewards.astype(np.float32), ended, described

@@ -27,7 +27,7 @@ model = MaskablePPO(
     "MlpPolicy", VecMonitor(as_vec_env(training)), n_steps=16, batch_size=4096, n_epochs=4,
     learning_rate=2e-3, gamma=1.0, gae_lambda=0.8, policy_kwargs={"net_arch": [128, 128]}, seed=0,
 )  # fmt: skip
-model.learn(int(sys.argv[1]) if len(sys.argv) > 1 else 300_000, callback=against_easy)
+model.learn(int(sys.argv[1]) if len(sys.argv) > 1 else 200_000, callback=against_easy)
 
 game = gymnasium.make(ID, opponent="easy", render_mode="ansi")
 observation, info = game.reset(seed=0)
