@@ -50,13 +50,15 @@ class BridgedVecEnv(VecEnv):
         observations, rewards, ended, _, infos = self.vector_env.step(self._cards)
         self._masks = infos["action_mask"]
         described: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        for row in np.flatnonzero(ended):
-            final = infos["final_info"]
-            described[row] = {
-                name: values[row]
-                for name, values in final.items()
-                if not name.startswith("_") and final[f"_{name}"][row]
-            }
+        over = np.flatnonzero(ended)
+        final = infos.get("final_info", {})
+        # Name by name: picking values out of the arrays row by row takes twice as long.
+        for name, values in final.items():
+            if not name.startswith("_"):
+                for row, value, told in zip(over, values[over], final[f"_{name}"][over]):
+                    if told:
+                        described[row][name] = value
+        for row in over:
             described[row]["terminal_observation"] = infos["final_obs"][row]
             described[row]["TimeLimit.truncated"] = False
         return observations, rewards.astype(np.float32), ended, described
@@ -109,11 +111,14 @@ def as_vec_env(vector_env: CribbageVectorEnv) -> BridgedVecEnv:
     """Wrap a vector environment for Stable-Baselines3 and sb3-contrib.
 
     Raises:
-        InvalidRulesError: when it does not reset in the same step, as these need.
+        InvalidRulesError: when it does not reset in the same step, as these need, or
+            is wrapped.
     """
     unwrapped = vector_env.unwrapped
     if not isinstance(unwrapped, CribbageVectorEnv):
         raise InvalidRulesError(f"as_vec_env takes a CribbageVectorEnv, not {vector_env!r}")
+    if unwrapped is not vector_env:
+        raise InvalidRulesError(f"as_vec_env would pass over the wrapper {vector_env!r}")
     if unwrapped.autoreset_mode != AutoresetMode.SAME_STEP:
         raise InvalidRulesError(
             f"Stable-Baselines3 needs autoreset_mode SAME_STEP, not {unwrapped.autoreset_mode.name}"

@@ -17,6 +17,7 @@ from crib_env.cards import CARDS, FULL_DECK, from_mask
 from crib_env.engine import history_entry
 from crib_env.state import EventKind, Source
 from tests.crib_env import brute
+from tests.crib_env.chance import LIKELY, every_card_as_likely, hands_unrelated, unrelated
 from tests.crib_env.support import PEGS, VARIANTS, random_decisions, random_game
 
 SEEDS = st.integers(0, 2**63 - 1)
@@ -272,8 +273,6 @@ def check_cards(event: Event, series: list[Card]) -> None:
 # Shuffles of neighbouring seeds
 
 DEALS = 20_000
-LIKELY = 1e-4
-"""The least chance at which a deviation is put down to luck; the seeds are fixed."""
 
 
 @pytest.fixture(scope="module")
@@ -293,13 +292,7 @@ def membership(hands: np.ndarray) -> np.ndarray:
 
 def test_every_card_is_as_likely_in_a_first_hand(first_deals: np.ndarray) -> None:
     for seat in (0, 1):
-        found = membership(first_deals[:, seat]).sum(axis=0)
-        assert found.sum() == 6 * DEALS
-        expected = 6 * DEALS / 52
-        # Six cards without repetition vary by 46/51 of what six draws with it would.
-        statistic = ((found - expected) ** 2 / expected).sum() * 51 / 46
-        assert stats.chi2.sf(statistic, 51) > LIKELY
-        assert stats.chi2.cdf(statistic, 51) > LIKELY
+        every_card_as_likely(membership(first_deals[:, seat]))
 
 
 def test_every_card_is_as_likely_to_be_the_starter(first_deals: np.ndarray) -> None:
@@ -314,18 +307,9 @@ def test_either_seat_is_as_likely_to_deal_first(first_deals: np.ndarray) -> None
 def test_neighbouring_seeds_have_nothing_to_do_with_each_other(first_deals: np.ndarray) -> None:
     for step in (1, 2, 64):
         earlier, later = first_deals[:-step], first_deals[step:]
-        table = np.zeros((13, 13))
-        np.add.at(table, (earlier[:, 2] >> 2, later[:, 2] >> 2), 1)
-        assert stats.chi2_contingency(table).pvalue > LIKELY
-        dealers = np.zeros((2, 2))
-        np.add.at(dealers, (earlier[:, 3], later[:, 3]), 1)
-        assert stats.chi2_contingency(dealers).pvalue > LIKELY
-        shared = (membership(earlier[:, 0]) & membership(later[:, 0])).sum(axis=1)
-        found = np.bincount(shared, minlength=7)[:4]
-        expected = stats.hypergeom(52, 6, 6).pmf(range(4))
-        rest = len(shared) - found.sum(), 1 - expected.sum()
-        outcome = stats.chisquare([*found, rest[0]], np.array([*expected, rest[1]]) * len(shared))
-        assert outcome.pvalue > LIKELY
+        unrelated(earlier[:, 2] >> 2, later[:, 2] >> 2, 13)
+        unrelated(earlier[:, 3], later[:, 3], 2)
+        hands_unrelated(membership(earlier[:, 0]), membership(later[:, 0]))
 
 
 def test_the_lowest_card_deals_as_often_on_either_side() -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import gymnasium
 import numpy as np
 import pytest
+import torch
+from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
@@ -14,6 +17,12 @@ from stable_baselines3.common.vec_env import VecMonitor
 
 from crib_env.errors import InvalidRulesError
 from crib_env.sb3 import as_vec_env
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_thread() -> None:
+    """A second one makes networks this small many times slower on a busy machine."""
+    torch.set_num_threads(1)
 
 
 def make(number: int = 8, **arguments: Any) -> Any:
@@ -51,19 +60,97 @@ def test_masks_and_terminal_observations() -> None:
     assert ended > 50
 
 
-def test_wrong_autoreset_is_refused_in_words() -> None:
-    with pytest.raises(InvalidRulesError, match="SAME_STEP, not NEXT_STEP"):
-        as_vec_env(make(autoreset_mode="NextStep"))
+def random_cards(masks: np.ndarray, choices: np.random.Generator) -> np.ndarray:
+    return np.array([choices.choice(np.flatnonzero(mask)) for mask in masks])
+
+
+def test_env_method_answers_with_the_whole_array() -> None:
+    envs = as_vec_env(make(5))
+    envs.seed(1)
+    envs.reset()
+    choices = np.random.default_rng(1)
+    for _ in range(20):
+        whole = np.stack(envs.env_method("action_masks"))
+        assert whole.shape == (5, 52)
+        assert whole.dtype == np.bool_
+        assert np.array_equal(whole, envs.vector_env.action_masks().astype(bool))
+        assert np.array_equal(np.stack(envs.env_method("action_masks", indices=3)), whole[3:4])
+        envs.step(random_cards(whole, choices))
+    with pytest.raises(AttributeError, match="no method 'render'"):
+        envs.env_method("render")
+
+
+def test_monitor_adds_up_what_was_paid() -> None:
+    envs = VecMonitor(as_vec_env(make(6, reward="margin")))
+    envs.seed(2)
+    envs.reset()
+    choices = np.random.default_rng(2)
+    paid, steps, ended = np.zeros(6), np.zeros(6, int), 0
+    for _ in range(60):
+        cards = random_cards(get_action_masks(envs), choices)
+        _, rewards, dones, described = envs.step(cards)
+        paid += rewards
+        steps += 1
+        for row in range(6):
+            assert ("episode" in described[row]) == dones[row]
+            assert ("terminal_observation" in described[row]) == dones[row]
+            if dones[row]:
+                told = described[row]["episode"]
+                assert (told["r"], told["l"]) == (paid[row], steps[row])
+                assert not described[row]["TimeLimit.truncated"]
+                paid[row] = steps[row] = 0
+                ended += 1
+    assert ended > 20
+
+
+@pytest.mark.parametrize(("mode", "name"), [("NextStep", "NEXT_STEP"), ("Disabled", "DISABLED")])
+def test_wrong_autoreset_is_refused_in_words(mode: str, name: str) -> None:
+    with pytest.raises(InvalidRulesError, match=f"SAME_STEP, not {name}"):
+        as_vec_env(make(autoreset_mode=mode))
+
+
+def test_what_is_no_batch_of_ours_is_refused_in_words() -> None:
+    other: Any = gymnasium.make_vec("CartPole-v1", num_envs=2)
+    with pytest.raises(InvalidRulesError, match="takes a CribbageVectorEnv"):
+        as_vec_env(other)
+    wrapped: Any = RecordEpisodeStatistics(make(2))
+    with pytest.raises(InvalidRulesError, match="would pass over the wrapper"):
+        as_vec_env(wrapped)
 
 
 @pytest.mark.slow
-def test_maskable_ppo_learns_and_evaluates() -> None:
-    envs = VecMonitor(as_vec_env(make(64, reward="win_probability")))
-    against = VecMonitor(as_vec_env(make(16, reward="win_probability")))
+def test_maskable_ppo_learns_and_evaluates(tmp_path: Path) -> None:
+    """Masks hold at every step of training and evaluation: an illegal card would raise."""
+    arguments = {"reward": "win_probability", "illegal_action": "raise"}
+    envs = VecMonitor(as_vec_env(make(64, **arguments)))
+    against = VecMonitor(as_vec_env(make(16, **arguments)))
     evaluation = MaskableEvalCallback(
-        against, eval_freq=64, n_eval_episodes=50, verbose=0, warn=False
+        against,
+        eval_freq=64,
+        n_eval_episodes=50,
+        log_path=str(tmp_path),
+        verbose=0,
+        warn=False,
     )
     model = MaskablePPO("MlpPolicy", envs, n_steps=64, batch_size=2048, n_epochs=2, seed=0)
+    before = [value.clone() for value in model.policy.parameters()]
     model.learn(20_000, callback=evaluation)
+    assert any((one != other).any() for one, other in zip(before, model.policy.parameters()))
     assert np.isfinite(evaluation.last_mean_reward)
     assert len(model.ep_info_buffer or []) > 50
+    told = np.load(tmp_path / "evaluations.npz")
+    assert told["successes"].shape == told["results"].shape == (5, 50)
+    assert 0 < told["successes"].mean() < 1
+    # A deal takes seat 0 two discards and, when no play is forced, four cards at most.
+    assert 2 <= told["ep_lengths"].min() <= told["ep_lengths"].max() <= 6
+
+
+@pytest.mark.slow
+def test_equal_seeds_train_equally() -> None:
+    policies = []
+    for _ in range(2):
+        envs = as_vec_env(make(16))
+        model = MaskablePPO("MlpPolicy", envs, n_steps=16, batch_size=128, n_epochs=1, seed=3)
+        model.learn(512)
+        policies.append(list(model.policy.parameters()))
+    assert all((one == other).all() for one, other in zip(*policies, strict=True))

@@ -11,8 +11,10 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from crib_agents import make_bot
 from crib_env.errors import IllegalActionError, InvalidRulesError
-from crib_env.rules import PRESETS, get_rules
+from crib_env.observation import split
+from crib_env.rules import PRESETS, SIX_CARD, get_rules
 from crib_env.vector import CribbageVectorEnv
+from tests.crib_env.chance import every_card_as_likely, hands_unrelated, unrelated
 
 ID = "crib_env/Cribbage-v0"
 ROWS = 12
@@ -160,3 +162,26 @@ def test_actions_that_are_no_cards_are_refused() -> None:
     envs.reset(seed=0)
     with pytest.raises(IllegalActionError, match="cards by index, not float64"):
         envs.step(np.array([0.5, 1.5]))
+
+
+def first_hands(observations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Hands as zeros and ones ``[n, 52]``, and whether seat 0 deals ``[n]``."""
+    pieces = split(observations, SIX_CARD)
+    return (pieces["hand"] > 0).astype(np.int64), (pieces["dealer"][:, 0] > 0).astype(np.int64)
+
+
+def test_rows_have_nothing_to_do_with_each_other() -> None:
+    """Rows are seeded by consecutive numbers, and none repeats or shadows another."""
+    envs = CribbageVectorEnv(10_000, opponent="random")
+    hands, dealers = first_hands(envs.reset(seed=0)[0])
+    next_hands, next_dealers = first_hands(envs.reset()[0])
+    every_card_as_likely(hands)
+    every_card_as_likely(next_hands)
+    for step in (1, 2, 64):
+        hands_unrelated(hands[:-step], hands[step:])
+        unrelated(dealers[:-step], dealers[step:], 2)
+        # A row's second game is not its neighbour's first.
+        hands_unrelated(next_hands[:-step], hands[step:])
+        unrelated(next_dealers[:-step], dealers[step:], 2)
+    hands_unrelated(hands, next_hands)
+    unrelated(dealers, next_dealers, 2)
