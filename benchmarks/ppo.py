@@ -44,12 +44,14 @@ def as_crib_train_does(envs: int = ENVS) -> Work:
     from crib_agents import make_bot
     from crib_env.sb3 import as_vec_env
     from crib_env.vector import CribbageVectorEnv
+    from crib_train.ppo import make_model
     from crib_train.reward import DealReward, ExpectedShow
-    from crib_train.settings import Settings
-    from crib_train.training import make_model, use_one_core
+    from crib_train.settings import PPOSettings
+    from crib_train.training import use_one_core
 
     use_one_core()
-    settings = Settings(envs=envs, batch_size=min(Settings.batch_size, envs * Settings.steps))
+    batch_size = min(PPOSettings.batch_size, envs * PPOSettings.steps)
+    settings = PPOSettings(envs=envs, batch_size=batch_size)
     reward = DealReward(settings.reward_scale, settings.reward_clip, settings.luck_taken_out)
     opponents = [make_bot(name, seed=0) for name in settings.fixed_opponents]
     deals = CribbageVectorEnv(envs, opponents, reward=reward, episode="deal")

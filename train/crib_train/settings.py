@@ -174,8 +174,9 @@ class SelfPlaySettings(Settings):
     algorithm = "self-play on deals"
     unit = "deals"
 
-    timesteps: int = 20_000_000
-    learning_rate: float = 1.5e-3
+    timesteps: int = 18_000_000
+    batch_size: int = 1024
+    learning_rate: float = 1e-3
     final_learning_rate: float = 1e-5
     fixed_opponents: tuple[str, ...] = ("medium",)
     pool_size: int = 10

@@ -204,13 +204,18 @@ class SelfPlay(BaseAlgorithm):
         return nats, lead.square().mean()
 
     def _discard_loss(self, lessons: Lessons, few: NDArray[np.int64]) -> Tensor:
-        """Squared error of what a discard brought beyond the exact part, in points."""
+        """Squared error of what a discard brought beyond the exact part, in points.
+
+        The heads guess what is beyond the usual; the usual points of the play are set aside.
+        """
         pieces = Pieces(torch.from_numpy(lessons.discards[few]))
         six = ascending(pieces["hand"], DEALT)
         guess = self.policy.net.discard(pieces, six)
-        pairs = torch.from_numpy(lessons.pairs[few]).unsqueeze(1)
-        told = torch.from_numpy(lessons.beyond[few])
-        return (guess.gather(1, pairs).squeeze(1).float() - told).square().mean()
+        pairs = torch.from_numpy(lessons.pairs[few])
+        chosen = guess[torch.arange(len(few)), pairs]
+        usual = self.policy.net.usual[:2, (pieces["dealer"][:, 0] > 0).long()].T
+        told = torch.from_numpy(lessons.beyond[few]) - functional.pad(usual, (0, 1))
+        return (chosen - told).square().sum(1).mean()
 
     def predict(  # type: ignore[override]
         self,

@@ -11,7 +11,7 @@ hands, cribs and the play bring how much:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -185,6 +185,68 @@ def at_discard(spread: Spread, shown: Floats) -> Floats:
             value = shown[role][own[:, None] + np.arange(SHOWS)][:, :, other]
             table[role, : TARGET - x, :, : TARGET - y] += play[x, y] * value
     return table
+
+
+@dataclass(frozen=True)
+class Chances:
+    """All that a network needs to turn points into chances, made from a `Spread`.
+
+    Attributes:
+        shown: from `after_play`.
+        discarding: from `at_discard`.
+        worths: what a point more is worth at the discard, P(win): float64
+            ``[3, 2, 121, 121]`` by ``[whose, role, own points, other's points]``; pegged by
+            oneself, pegged by the other (below 0), and in the crib (below 0 for the pone).
+        usual: mean points of these three, float64 ``[3, 2]`` by ``[whose, role]``.
+    """
+
+    shown: Floats
+    discarding: Floats
+    worths: Floats
+    usual: Floats
+
+
+def make_chances(spread: Spread) -> Chances:
+    """The tables that follow from how often deals bring how much."""
+    shown = after_play(spread)
+    discarding = at_discard(spread, shown)
+    mean = _over_shows(spread, discarding)
+    padded = np.zeros((2, TARGET + _STEP, TARGET + _STEP))
+    padded[:, :TARGET, :TARGET] = mean
+    padded[:, TARGET:, :] = 1.0
+    scores = np.arange(TARGET)
+    up, down = scores + _STEP, np.maximum(scores - _STEP, 0)
+    span = (up - down).astype(float)
+    own = (padded[:, up][:, :, :TARGET] - padded[:, down][:, :, :TARGET]) / span[:, None]
+    other = (padded[:, :TARGET][:, :, up] - padded[:, :TARGET][:, :, down]) / span
+    crib = _crib_worth(spread)
+    points = np.arange(PEGGED)
+    pegged = np.array([spread.play.sum(1) @ points, spread.play.sum(0) @ points])
+    in_crib = float(spread.crib @ np.arange(SHOWS))
+    usual = np.stack([pegged, pegged[::-1], np.full(2, in_crib)])
+    return Chances(shown, discarding, np.stack([own, other, crib]), usual)
+
+
+_STEP = 2
+"""Points to either side over which worths are measured."""
+
+
+def _over_shows(spread: Spread, discarding: Floats) -> Floats:
+    return np.einsum("rmst,rs->rmt", discarding, spread.hand)
+
+
+def _crib_worth(spread: Spread) -> Floats:
+    """P(win) of a point more in the crib, float64 ``[2, 121, 121]``."""
+    more, less = np.zeros(SHOWS), np.zeros(SHOWS)
+    more[_STEP:] = spread.crib[:-_STEP]
+    less[:-_STEP] = spread.crib[_STEP:]
+    less[0] += spread.crib[:_STEP].sum()
+    chances = []
+    for crib in (less, more):
+        moved = replace(spread, crib=crib)
+        chances.append(_over_shows(moved, at_discard(moved, after_play(moved))))
+    between = (more - less) @ np.arange(SHOWS)
+    return np.asarray((chances[1] - chances[0]) / between)
 
 
 @njit

@@ -43,7 +43,8 @@ class Lessons:
         pegs: points of either side to come, own first, 0 to 15, int64 ``[n, 2]``.
         discards: observations, float32 ``[k, D]``.
         pairs: places in `PAIRS` of the discards, int64 ``[k]``.
-        beyond: points that a discard brought beyond its show and the mean crib, float32 ``[k]``.
+        beyond: what a discard brought: points pegged by oneself, by the other, and in the crib
+            beyond the mean of the cards thrown, float32 ``[k, 3]``.
     """
 
     play: NDArray[np.float32]
@@ -221,9 +222,9 @@ class Table:
         batch.apply(rows, chosen)
 
     def _pegged(self) -> NDArray[np.int64]:
-        """Points pegged in the play by seat, int64 ``[B, 2]``."""
-        tally = self.batch.tally
-        return np.asarray(tally[:, :, S.Source.PLAY_DEALER] + tally[:, :, S.Source.PLAY_PONE])
+        """Points pegged before the show by seat, heels included, int64 ``[B, 2]``."""
+        sources = [S.Source.HEELS, S.Source.PLAY_DEALER, S.Source.PLAY_PONE]
+        return np.asarray(self.batch.tally[:, :, sources].sum(2))
 
     def _lessons(self, laid: _Notes, thrown: _Notes) -> Lessons:
         pegged = self._pegged()
@@ -254,9 +255,8 @@ class Table:
         dealing = (batch.dealer[rows] == seats).astype(np.int64)
         cribs = np.zeros(len(batch.states), np.int64)
         _show_cribs(batch.states, SIX_CARD.to_array(), cribs)
-        play = pegged[rows, seats] - pegged[rows, 1 - seats]
-        sign = 2 * dealing - 1
-        return np.asarray(play + sign * (cribs[rows] - CRIB_MEANS[dealing, low, high]))
+        in_crib = cribs[rows] - CRIB_MEANS[dealing, low, high]
+        return np.stack([pegged[rows, seats], pegged[rows, 1 - seats], in_crib], 1)
 
 
 @njit

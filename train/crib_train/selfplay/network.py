@@ -24,7 +24,7 @@ from crib_env.engine import MOST_POINTS
 from crib_env.observation import POINT
 from crib_env.rules import SIX_CARD
 from crib_train.players import MASKED
-from crib_train.selfplay.chances import REACH, SHOWS, TARGET, Floats
+from crib_train.selfplay.chances import REACH, SHOWS, TARGET, Chances
 from crib_train.selfplay.shows import (
     KEPT,
     PAIRS,
@@ -173,7 +173,7 @@ class PlayHead(nn.Module):
 
 
 class DiscardHead(nn.Module):
-    """What each discard brings beyond its show and the mean crib: points.
+    """What the play brings after each discard, and the crib beyond its mean: points.
 
     Args:
         hidden: widths of the hidden layers.
@@ -187,7 +187,7 @@ class DiscardHead(nn.Module):
         self.by_rank = nn.Embedding(RANKS, hidden[0])
         self.by_pair = nn.Embedding(RANKS * RANKS, hidden[0])
         self.suited = nn.Parameter(torch.zeros(hidden[0]))
-        self.rest = layers((*hidden, 1))
+        self.rest = layers((*hidden, 3))
         self.register_buffer("pairs", torch.tensor(PAIRS), persistent=False)
         nn.init.normal_(self.by_rank.weight, std=0.05)
         nn.init.normal_(self.by_pair.weight, std=0.05)
@@ -197,7 +197,10 @@ class DiscardHead(nn.Module):
         nn.init.zeros_(last.bias)
 
     def forward(self, pieces: Pieces, six: Tensor) -> Tensor:
-        """Points, float32 ``[B, 15]``.
+        """Points beyond the usual: pegged by oneself, by the other, and in the crib.
+
+        Returns:
+            Float32 ``[B, 15, 3]``; the crib beyond the mean of the cards thrown.
 
         Args:
             pieces: of observations in the discard.
@@ -216,7 +219,7 @@ class DiscardHead(nn.Module):
         by_pair = torch.cat([by_pair, by_pair + self.suited])
         place = low * RANKS + high + RANKS * RANKS * suited
         first = base.unsqueeze(1) + _fetch(by_pair, place, base)
-        return self.rest(first).squeeze(2).float()
+        return self.rest(first).float()
 
 
 class AfterstateNet(nn.Module):
@@ -228,6 +231,8 @@ class AfterstateNet(nn.Module):
 
     shown: Tensor
     discarding: Tensor
+    worths: Tensor
+    usual: Tensor
     pairs: Tensor
 
     def __init__(self, play_hidden: tuple[int, ...], discard_hidden: tuple[int, ...]) -> None:
@@ -241,11 +246,16 @@ class AfterstateNet(nn.Module):
             "discarding", torch.zeros(2 * TARGET * SHOWS * TARGET, dtype=torch.int16)
         )
 
-    def set_chances(self, shown: Floats, discarding: Floats) -> None:
+        self.register_buffer("worths", torch.zeros(3, 2 * TARGET * TARGET))
+        self.register_buffer("usual", torch.zeros(3, 2))
+
+    def set_chances(self, chances: Chances) -> None:
         """Take up the tables of `crib_train.selfplay.chances`."""
-        self.shown.copy_(torch.from_numpy(shown).flatten())
-        words = (torch.from_numpy(discarding).flatten() / _STEP).round().clamp(0, 65535) - 32768
-        self.discarding.copy_(words.to(torch.int16))
+        self.shown.copy_(torch.from_numpy(chances.shown).flatten())
+        words = torch.from_numpy(chances.discarding).flatten() / _STEP
+        self.discarding.copy_((words.round().clamp(0, 65535) - 32768).to(torch.int16))
+        self.worths.copy_(torch.from_numpy(chances.worths).flatten(1))
+        self.usual.copy_(torch.from_numpy(chances.usual))
 
     def discard_chance(self, scores: Scores, show: Tensor) -> Tensor:
         """P(win) at the discard when the own hand shows so much, of the shape of ``show``."""
@@ -257,25 +267,25 @@ class AfterstateNet(nn.Module):
         return (self.discarding[index].float() + 32768) * _STEP
 
     def worth(self, scores: Scores) -> Tensor:
-        """What a point is worth now, P(win), float32 ``[B]``."""
-        shows = torch.tensor([4, 12], device=scores.own.device).expand(len(scores.own), 2)
-        low, high = self.discard_chance(scores, shows).unbind(1)
-        return (high - low) / 8
+        """What a point is worth, P(win), float32 ``[3, B]``, see `Chances`."""
+        index = (scores.dealing * TARGET + scores.own) * TARGET + scores.other
+        return self.worths[:, index]
 
     def judge_discards(self, pieces: Pieces, six: Tensor) -> Tensor:
         """P(win) of each of the 15 discards, float32 ``[B, 15]``."""
         return self.discard_values(pieces, six, self.discard(pieces, six))
 
     def discard_values(self, pieces: Pieces, six: Tensor, residual: Tensor) -> Tensor:
-        """P(win) of the discards, ``[B, 15]``, given what each brings beyond the exact part."""
+        """P(win) of the discards, ``[B, 15]``, given what `DiscardHead` says of them."""
         scores = Scores(pieces)
         points, beyond, starters = self.shows.discards(six)
-        exact = (
-            self.discard_chance(scores, points.clamp(max=MOST_POINTS)) * starters.unsqueeze(1)
-        ).sum(2)
-        sign = 2.0 * scores.dealing.float() - 1
-        crib = sign.unsqueeze(1) * self.shows.cribs(six, scores.dealing)
-        return exact + self.worth(scores).unsqueeze(1) * (beyond + crib + residual)
+        by_starter = self.discard_chance(scores, points.clamp(max=MOST_POINTS))
+        exact = (by_starter * starters.unsqueeze(1)).sum(2)
+        own, other, crib = self.worth(scores).unsqueeze(2)
+        usual = self.usual[2, scores.dealing].unsqueeze(1)
+        in_crib = self.shows.cribs(six, scores.dealing) - usual + residual[..., 2]
+        play = own * (beyond + residual[..., 0]) + other * residual[..., 1]
+        return exact + play + crib * in_crib
 
     def judge_play(self, pieces: Pieces, cards: Tensor) -> Tensor:
         """P(win) after each of some cards, float32 ``[B, K]``; ``cards`` is int64 ``[B, K]``."""
@@ -338,7 +348,7 @@ class AfterstateNet(nn.Module):
         )
         chances = torch.where(allowed & (pieces["hand"] > 0), chances, -1.0)
         best = chances.amax(1, keepdim=True)
-        worth = self.worth(Scores(pieces)).clamp(min=_LEAST_WORTH).unsqueeze(1)
+        worth = self.worth(Scores(pieces))[0].clamp(min=_LEAST_WORTH).unsqueeze(1)
         logits = torch.where(allowed, (chances - best) / worth, MASKED)
         return logits, best.squeeze(1).clamp(0, 1)
 

@@ -13,7 +13,7 @@ from crib_env.sb3 import as_vec_env
 from crib_env.vector import CribbageVectorEnv
 from crib_train.checkpoint import Run
 from crib_train.selfplay.algorithm import AfterstatePolicy, SelfPlay
-from crib_train.selfplay.chances import after_play, at_discard, measure_spread
+from crib_train.selfplay.chances import make_chances, measure_spread
 from crib_train.settings import SelfPlaySettings
 from crib_train.training import Report, Stop, Trainer
 
@@ -41,8 +41,7 @@ class SelfPlayTrainer(Trainer):
         player = make_bot(settings.chances_from, seed=settings.seed)
         assert isinstance(player, BatchBot)
         spread = measure_spread(player, settings.chance_deals, settings.seed)
-        shown = after_play(spread)
-        self.model.policy.net.set_chances(shown, at_discard(spread, shown))
+        self.model.policy.net.set_chances(make_chances(spread))
 
     def begin_anew(self, seed: int, random: np.random.Generator) -> None:
         """Draw deals, mishaps and guests from a seed on."""
