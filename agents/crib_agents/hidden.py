@@ -1,8 +1,9 @@
 """What the other of two may hold: hands drawn in accordance with all that was seen.
 
-Six cards are drawn, those that the other has laid among them; Medium throws
-two of them; the hand is taken where it kept all that was laid and nothing that
-would have fitted when it said go.
+Six cards are drawn, those that the other has laid among them; Medium throws two
+of them; the hand is taken where Medium kept all that was laid and nothing that would
+have fitted when the other said go. Where Medium would have laid other cards than
+were laid, it is taken the less often.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ _SUITED = 4
 """So many cards of a suit may be kept for a flush, so ranks alone do not tell what is thrown."""
 
 _DISCARD = int(S.Phase.DISCARD)
+_PLAY = int(S.Phase.PLAY)
 _BELOW_TEN = playable(FULL_DECK, 22)
 
 
@@ -142,6 +144,69 @@ def laid_by(s: np.ndarray, seat: int) -> int:
 
 
 @njit
+def _find_choices(s: np.ndarray, rows: np.ndarray, chosen: np.ndarray) -> int:
+    """The other's choices in the play so far, as it saw them, but for its hidden cards.
+
+    Args:
+        s: what the seat at place 0 knows, as `recall` makes it.
+        rows: int64 ``[4, STATE_SIZE]``, set to the positions, with the other at place 0.
+        chosen: int64 ``[4]``, set to the cards laid there.
+
+    Returns:
+        How many there were.
+    """
+    number = 0
+    row = np.zeros(S.STATE_SIZE, np.int64)
+    row[S.PHASE] = _PLAY
+    row[S.DEALER] = 1 - s[S.DEALER]
+    row[S.STARTER] = s[S.STARTER]
+    row[S.HELD] = KEPT
+    row[S.HELD + 1] = KEPT
+    engine.reset_series(row)
+    for at in range(s[S.HISTORY_LENGTH]):
+        entry = engine.history_entry(s, at)
+        who = 1 - (entry >> 6)
+        card = entry & 63
+        if card == S.SAID_GO:
+            row[S.GONE] |= 1 << who
+            engine.remember(row, who, card)
+            continue
+        if row[S.COUNT] == 31 or row[S.COUNT] + pip(card) > 31 or (row[S.GONE] >> who) & 1:
+            engine.reset_series(row)
+        if who == 0:
+            rows[number] = row
+            chosen[number] = card
+            number += 1
+        engine.add_to_series(row, who, card)
+    return number
+
+
+@njit
+def _odd_choices(
+    rows: np.ndarray,
+    chosen: np.ndarray,
+    number: int,
+    kept: int,
+    thrown: int,
+    r: np.ndarray,
+    p: np.ndarray,
+    cribs: np.ndarray,
+) -> int:
+    """How often the heuristic would have laid another rank, had it kept and thrown these."""
+    odd = 0
+    hand = kept
+    for at in range(number):
+        row = rows[at]
+        row[S.HAND] = hand
+        row[S.THROWN_CARDS] = thrown
+        card = choose(row, r, playable(hand, row[S.COUNT]), p, cribs, 0)
+        if card >> 2 != chosen[at] >> 2:
+            odd += 1
+        hand ^= 1 << chosen[at]
+    return odd
+
+
+@njit
 def _list_cards(cards: int, out: np.ndarray) -> int:
     number = 0
     while cards:
@@ -177,6 +242,7 @@ def draw_hands(
     throws: np.ndarray,
     p: np.ndarray,
     cribs: np.ndarray,
+    strays: float,
     seed: int,
     held: np.ndarray,
     thrown: np.ndarray,
@@ -188,7 +254,9 @@ def draw_hands(
         s: what the seat at place 0 knows in the play, as `recall` makes it.
         r: settings of the rules.
         throws: see `usual_throws`.
-        p, cribs: the heuristic that throws, for hands with a flush in them.
+        p, cribs: the heuristic that throws and lays.
+        strays: how likely the other is to lay another card than the heuristic, as a part
+            of how likely it is to lay the same; 1 to conclude nothing from what it laid.
         seed: 64 bits.
         held: int64 ``[N]``, set to the cards that the other still holds, as sets.
         thrown: int64 ``[N]``, set to what it threw to the crib.
@@ -213,6 +281,9 @@ def draw_hands(
     possible = np.zeros(52, np.int64)
     size = _list_cards(unseen, deck)
     choices = _list_cards(allowed, possible)
+    rows = np.zeros((KEPT, S.STATE_SIZE), np.int64)
+    chosen = np.zeros(KEPT, np.int64)
+    past = _find_choices(s, rows, chosen) if strays < 1.0 else 0
     found = 0
     for _ in range(_TRIES * wanted):
         hand = _draw_from(possible, choices, number, 0, chance)
@@ -226,6 +297,9 @@ def draw_hands(
             away |= _one_of_rank(six ^ away, ranks & 15)
         kept = six ^ away
         if laid & ~kept or (kept & ~laid) & ~allowed:
+            continue
+        odd = _odd_choices(rows, chosen, past, kept, away, r, p, cribs)
+        if odd and (engine.next_random(chance) >> 11) & 0xFFFF >= 0x10000 * strays**odd:
             continue
         held[found] = kept ^ laid
         thrown[found] = away

@@ -3,8 +3,8 @@
 The discard: every pair by the chance to win after the deal, over every starter,
 with its own show exact and the rest as deals usually go (`throw_chances`). The play:
 `samples` hands that the other may hold (`crib_agents.hidden`), each solved to the
-end (`crib_agents.solver`), then counted, his discards in the crib among them; the
-card with the best mean chance to win is laid.
+end (`crib_agents.solver`), then counted, the discards drawn with them in the crib;
+the card with the best mean chance to win is laid.
 
 That is for two players of the standard game. In other games, and where a caller
 does not tell all that was seen, it plays as Medium does.
@@ -46,6 +46,8 @@ from crib_env.scoring import show_points
 from crib_env.view import SeatView
 
 SAMPLES = 100
+"""Hands of the other that are tried."""
+STRAYS = 0.2
 _MOST_SAMPLES = 100_000
 _EVEN = 1e-12
 """Chances closer than this are equal."""
@@ -86,6 +88,7 @@ def lay_chances(
     throws: np.ndarray,
     p: np.ndarray,
     cribs: np.ndarray,
+    strays: float,
     samples: int,
     seed: int,
     out: np.ndarray,
@@ -96,7 +99,7 @@ def lay_chances(
         s: what the seat at place 0 knows, as `recall` makes it; see `known_in_full`.
         r: settings of the rules.
         ends: float64 ``[2, SPAN * SPAN]``, see `chances_when_counted`.
-        throws, p, cribs: see `draw_hands`.
+        throws, p, cribs, strays: see `draw_hands`.
         samples: hands to draw.
         seed: of the draws.
         out: float64 ``[13]``, set to the chances; below zero for ranks that cannot be laid.
@@ -105,7 +108,9 @@ def lay_chances(
     held = np.zeros(samples, np.int64)
     thrown = np.zeros(samples, np.int64)
     weights = np.zeros(samples, np.float64)
-    number = draw_hands(s, r, throws, p, cribs, position_hash(s, seed), held, thrown, weights)
+    number = draw_hands(
+        s, r, throws, p, cribs, strays, position_hash(s, seed), held, thrown, weights
+    )
     total = weights[:number].sum()
     own = ranks_of(s[S.HAND])
     laid = laid_by(s, 1)
@@ -140,6 +145,7 @@ def _choose_lay(
     throws: np.ndarray,
     p: np.ndarray,
     cribs: np.ndarray,
+    strays: float,
     samples: int,
     seed: int,
 ) -> int:
@@ -147,7 +153,7 @@ def _choose_lay(
     if not cards & ~(15 << (best & ~3)):
         return best  # nothing but one rank fits
     values = np.empty(13, np.float64)
-    lay_chances(s, r, ends, throws, p, cribs, samples, seed, values)
+    lay_chances(s, r, ends, throws, p, cribs, strays, samples, seed, values)
     while cards:
         card = lowest(cards)
         cards &= cards - 1
@@ -190,6 +196,7 @@ def _search_actions(
     throws: np.ndarray,
     p: np.ndarray,
     cribs: np.ndarray,
+    strays: float,
     samples: int,
     seed: int,
     out: np.ndarray,
@@ -202,7 +209,7 @@ def _search_actions(
         if s[S.PHASE] == _DISCARD:
             out[b] = _choose_throw(s, r, cards, ends, pegged, hand, crib_points, chances)
         elif known_in_full(s):
-            out[b] = _choose_lay(s, r, cards, ends, throws, p, cribs, samples, seed)
+            out[b] = _choose_lay(s, r, cards, ends, throws, p, cribs, strays, samples, seed)
         else:
             out[b] = choose(s, r, cards, p, cribs, seed)
 
@@ -213,6 +220,8 @@ class SearchBot(BatchBot):
     Args:
         rules: the game that it plays; see `exact`.
         samples: hands of the other tried for each card laid.
+        strays: how likely the other is to lay another card than Medium would, as a part of
+            how likely it is to lay the same; 1 to conclude nothing from the cards laid.
         seed: of these hands; equal seeds draw equal hands in equal positions.
 
     Attributes:
@@ -221,10 +230,17 @@ class SearchBot(BatchBot):
 
     name = "search"
 
-    def __init__(self, rules: Rules = SIX_CARD, samples: int = SAMPLES, seed: int = 0) -> None:
+    def __init__(
+        self,
+        rules: Rules = SIX_CARD,
+        samples: int = SAMPLES,
+        strays: float = STRAYS,
+        seed: int = 0,
+    ) -> None:
         self.rules = rules
         self.seed = check_seed(seed)
         self.samples = _check_samples(samples)
+        self.strays = _check_strays(strays)
         self.exact = win_probability.supports(rules)
         self._medium = make_medium(rules)
         self._r = rules.to_array()
@@ -254,6 +270,7 @@ class SearchBot(BatchBot):
             throws,
             self._p,
             CRIB_MEANS,
+            self.strays,
             self.samples,
             self.seed,
             out,
@@ -292,21 +309,35 @@ class SearchBot(BatchBot):
     def _explain_lays(self, view: SeatView, s: NDArray[np.int64]) -> list[Option]:
         ends, _, throws = self._tables()
         chances = np.empty(13)
-        lay_chances(s, self._r, ends, throws, self._p, CRIB_MEANS, self.samples, self.seed, chances)
+        lay_chances(
+            s,
+            self._r,
+            ends,
+            throws,
+            self._p,
+            CRIB_MEANS,
+            self.strays,
+            self.samples,
+            self.seed,
+            chances,
+        )
         return [Option((card,), float(chances[card.rank])) for card in view.legal()]
 
     def options(self) -> dict[str, Any]:
-        """The number of hands tried, and the seed they are drawn by."""
-        return {"samples": self.samples, "seed": self.seed}
+        """How many hands are tried, what is concluded from cards laid, and the seed."""
+        return {"samples": self.samples, "strays": self.strays, "seed": self.seed}
 
     def set_options(self, options: Mapping[str, Any]) -> None:
-        """Change ``samples``, ``seed`` or both."""
-        changes = dict(options)
-        samples = _check_samples(changes.pop("samples", self.samples))
-        seed = check_seed(changes.pop("seed", self.seed))
-        for name in changes:
-            raise BotError(f"{self.name} has no option {name!r}: it has samples, seed")
-        self.samples, self.seed = samples, seed
+        """Change options by name; all of them or none."""
+        known = self.options()
+        for name in options:
+            if name not in known:
+                raise BotError(f"{self.name} has no option {name!r}: it has {', '.join(known)}")
+        wanted = {**known, **options}
+        samples = _check_samples(wanted["samples"])
+        strays = _check_strays(wanted["strays"])
+        self.seed = check_seed(wanted["seed"])
+        self.samples, self.strays = samples, strays
 
 
 def _check_samples(samples: Any) -> int:
@@ -316,6 +347,15 @@ def _check_samples(samples: Any) -> int:
     return int(samples)
 
 
-def make_search(rules: Rules = SIX_CARD, seed: int = 0, samples: int = SAMPLES) -> SearchBot:
-    """The yardstick player; ``samples`` is how many hands of the other it tries for a card."""
-    return SearchBot(rules, samples, seed)
+def _check_strays(strays: Any) -> float:
+    number = isinstance(strays, int | float) and not isinstance(strays, bool)
+    if not number or not 0.01 <= strays <= 1:
+        raise BotError(f"strays is a number from 0.01 to 1, not {strays!r}")
+    return float(strays)
+
+
+def make_search(
+    rules: Rules = SIX_CARD, seed: int = 0, samples: int = SAMPLES, strays: float = STRAYS
+) -> SearchBot:
+    """The yardstick player; see `SearchBot` for its options."""
+    return SearchBot(rules, samples, strays, seed)

@@ -118,7 +118,7 @@ def test_solver_is_minimax_over_the_engine(rules: Rules, near: bool) -> None:
 
 
 def draws(
-    row: Row, number: int, seed: int = 1, rules: Rules = SIX_CARD
+    row: Row, number: int, seed: int = 1, rules: Rules = SIX_CARD, strays: float = 1.0
 ) -> tuple[Row, Row, NDArray[np.float64]]:
     held = np.zeros(number, np.int64)
     thrown = np.zeros(number, np.int64)
@@ -129,6 +129,7 @@ def draws(
         usual_throws(rules),
         MEDIUM.to_array(),
         CRIB_MEANS,
+        strays,
         seed,
         held,
         thrown,
@@ -235,6 +236,32 @@ def test_draws_weigh_the_hands_rightly() -> None:
     assert np.abs(drawn - shares).max() < 0.015
 
 
+def test_hands_are_judged_by_what_was_laid() -> None:
+    """The rarer the other lays what Medium would not, the more hands where Medium would."""
+    shares = []
+    for strays in (1.0, 0.3, 0.05):
+        agreed = total = 0
+        for game in plays(60, seed=14):
+            row = known(game)
+            if row[S.HELD + 1] != 3 or row[S.DEALER] == 1:  # the other has led, and laid no more
+                continue
+            led = from_mask(int(laid_by(row, 1)))[0]
+            for held, thrown, _ in zip(*draws(row, 50, strays=strays), strict=True):
+                lead = SeatView(
+                    seat=0,
+                    dealer=1,
+                    hand=from_mask(int(held) | 1 << int(led)),
+                    discards=from_mask(int(thrown)),
+                    starter=Card(int(row[S.STARTER])),
+                )
+                agreed += make_bot("medium").play(lead).rank == led.rank
+                total += 1
+        shares.append(agreed / total)
+    odds = [share / (1 - share) for share in shares]
+    assert odds[1] / odds[0] == pytest.approx(1 / 0.3, rel=0.25)
+    assert odds[2] / odds[0] == pytest.approx(1 / 0.05, rel=0.35)
+
+
 def take_rank(cards: int, rank: int) -> int:
     return 1 << min(int(card) for card in from_mask(cards) if card.rank == rank)
 
@@ -307,7 +334,7 @@ ENDGAME_CHOICES = {
 
 @every_case
 def test_published_endgame_discards_where_both_peg(case: dict[str, Any]) -> None:
-    """Where the choice differs, more pegged than nothing is likelier than the hand that is needed."""
+    """Where the choice differs, a smaller hand and some points in the play are likelier."""
     scores = (121 - case["need"], 119)
     chances = chances_by_keep(case, scores, deal_points())
     thrown = make_search().discard(view(" ".join(case["cards"]), scores))
@@ -379,18 +406,20 @@ def test_where_not_all_is_told_it_plays_as_medium() -> None:
 
 def test_options() -> None:
     bot = make_search()
-    assert bot.options() == {"samples": 100, "seed": 0}
+    assert bot.options() == {"samples": 100, "strays": 0.2, "seed": 0}
     bot.set_options({"samples": 7})
     assert bot.samples == 7
     for options, words in (
         ({"samples": 0}, "whole number from 1"),
         ({"samples": True}, "whole number from 1"),
+        ({"strays": 0}, "number from 0.01 to 1"),
+        ({"strays": "often"}, "number from 0.01 to 1"),
         ({"depth": 3}, "no option 'depth'"),
         ({"seed": -1}, "seed is a whole number"),
     ):
         with pytest.raises(BotError, match=words):
             bot.set_options(options)
-    assert bot.options() == {"samples": 7, "seed": 0}
+    assert bot.options() == {"samples": 7, "strays": 0.2, "seed": 0}
 
 
 def test_explains_by_the_chance_to_win() -> None:
