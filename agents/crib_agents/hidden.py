@@ -2,8 +2,8 @@
 
 Six cards are drawn, those that the other has laid among them; Medium throws two
 of them; the hand is taken where Medium kept all that was laid and nothing that would
-have fitted when the other said go. Where Medium would have laid other cards than
-were laid, it is taken the less often.
+have fitted when the other said go. Where another card would clearly have been better
+than one that was laid, it is taken the less often.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from crib_agents.heuristic import MEDIUM, choose, unseen_cards
+from crib_agents.heuristic import MEDIUM, choose, play_value, unseen_cards
 from crib_env import engine
 from crib_env import state as S
 from crib_env._jit import njit
@@ -29,6 +29,9 @@ _TRIES = 60
 """Draws for each hand wanted, after which hands are taken that Medium would not have kept."""
 _SUITED = 4
 """So many cards of a suit may be kept for a flush, so ranks alone do not tell what is thrown."""
+
+_CLEARLY = 0.5
+"""Points by which one card is better than another in the eyes of any sound player."""
 
 _DISCARD = int(S.Phase.DISCARD)
 _PLAY = int(S.Phase.PLAY)
@@ -182,6 +185,20 @@ def _find_choices(s: np.ndarray, rows: np.ndarray, chosen: np.ndarray) -> int:
 
 
 @njit
+def _is_odd(s: np.ndarray, r: np.ndarray, laid: int, p: np.ndarray) -> bool:
+    """Whether another card was clearly better than the one laid, in the heuristic's eyes."""
+    unseen = unseen_cards(s)
+    enough = play_value(s, r, laid, unseen, p) + _CLEARLY
+    cards = playable(s[S.HAND], s[S.COUNT])
+    while cards:
+        card = lowest(cards)
+        cards &= cards - 1
+        if card >> 2 != laid >> 2 and play_value(s, r, card, unseen, p) > enough:
+            return True
+    return False
+
+
+@njit
 def _odd_choices(
     rows: np.ndarray,
     chosen: np.ndarray,
@@ -190,17 +207,15 @@ def _odd_choices(
     thrown: int,
     r: np.ndarray,
     p: np.ndarray,
-    cribs: np.ndarray,
 ) -> int:
-    """How often the heuristic would have laid another rank, had it kept and thrown these."""
+    """How many of the other's choices were odd, had it kept and thrown these."""
     odd = 0
     hand = kept
     for at in range(number):
         row = rows[at]
         row[S.HAND] = hand
         row[S.THROWN_CARDS] = thrown
-        card = choose(row, r, playable(hand, row[S.COUNT]), p, cribs, 0)
-        if card >> 2 != chosen[at] >> 2:
+        if _is_odd(row, r, chosen[at], p):
             odd += 1
         hand ^= 1 << chosen[at]
     return odd
@@ -255,8 +270,8 @@ def draw_hands(
         r: settings of the rules.
         throws: see `usual_throws`.
         p, cribs: the heuristic that throws and lays.
-        strays: how likely the other is to lay another card than the heuristic, as a part
-            of how likely it is to lay the same; 1 to conclude nothing from what it laid.
+        strays: how often hands are taken with which a card laid was clearly worse than
+            another, for each such card; 1 to conclude nothing from what was laid.
         seed: 64 bits.
         held: int64 ``[N]``, set to the cards that the other still holds, as sets.
         thrown: int64 ``[N]``, set to what it threw to the crib.
@@ -298,7 +313,7 @@ def draw_hands(
         kept = six ^ away
         if laid & ~kept or (kept & ~laid) & ~allowed:
             continue
-        odd = _odd_choices(rows, chosen, past, kept, away, r, p, cribs)
+        odd = _odd_choices(rows, chosen, past, kept, away, r, p)
         if odd and (engine.next_random(chance) >> 11) & 0xFFFF >= 0x10000 * strays**odd:
             continue
         held[found] = kept ^ laid

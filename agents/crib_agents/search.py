@@ -220,8 +220,8 @@ class SearchBot(BatchBot):
     Args:
         rules: the game that it plays; see `exact`.
         samples: hands of the other tried for each card laid.
-        strays: how likely the other is to lay another card than Medium would, as a part of
-            how likely it is to lay the same; 1 to conclude nothing from the cards laid.
+        strays: how often hands are taken with which a card that the other laid was clearly
+            worse than another, in Medium's eyes; 1 to conclude nothing from what it laid.
         seed: of these hands; equal seeds draw equal hands in equal positions.
 
     Attributes:

@@ -129,7 +129,10 @@ def test_deal_points_agree_with_the_means() -> None:
     table = deal_points()
     for shares in (table.pegged, table.hand, table.crib):
         assert shares.sum(axis=-1) == pytest.approx(1)
-    assert table.crib @ np.arange(30) == pytest.approx(CRIB_MEANS, abs=0.06)
+    # The cribs are one round of discards later than the means.
+    differences = np.abs(table.crib @ np.arange(30) - CRIB_MEANS)
+    assert differences.mean() < 0.04
+    assert differences.max() < 0.15
     assert table.hand @ np.arange(30) == pytest.approx([8.1, 7.95], abs=0.15)
     assert table.pegged @ np.arange(40) == pytest.approx([2.1, 3.4], abs=0.4)
     assert (table.crib[..., [19, 25, 26, 27]] == 0).all()  # no cards are worth these
