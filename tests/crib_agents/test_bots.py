@@ -1,4 +1,4 @@
-"""Random, Easy, Medium and the yardstick: both forms agree, nothing depends on order, and they play soundly."""
+"""The players without a net: both forms agree, order does not matter, they play soundly."""
 
 from __future__ import annotations
 

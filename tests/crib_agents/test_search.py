@@ -236,36 +236,39 @@ def test_draws_weigh_the_hands_rightly() -> None:
     assert np.abs(drawn - shares).max() < 0.015
 
 
-def test_hands_are_judged_by_what_was_laid() -> None:
-    """The rarer the other strays, the fewer hands with which it would clearly lead another card."""
+def odd_leads(row: Row, strays: float) -> float:
+    """The share of hands drawn with which the lead was clearly worse than another card."""
     medium, rules = MEDIUM.to_array(), SIX_CARD.to_array()
-    shares = []
-    for strays in (1.0, 0.3, 0.05):
-        odd = total = 0
-        for game in plays(120, seed=14):
-            row = known(game)
-            if row[S.HELD + 1] != 3 or row[S.DEALER] == 1:  # the other has led, and laid no more
-                continue
-            led = from_mask(int(laid_by(row, 1)))[0]
-            for held, thrown, _ in zip(*draws(row, 50, strays=strays), strict=True):
-                lead = SeatView(
-                    seat=0,
-                    dealer=1,
-                    hand=from_mask(int(held) | 1 << int(led)),
-                    discards=from_mask(int(thrown)),
-                    starter=Card(int(row[S.STARTER])),
-                )
-                start = np.zeros(S.STATE_SIZE, np.int64)
-                recall(encode(lead)[0], rules, offsets(SIX_CARD), start)
-                hidden = unseen_cards(start)
-                worth = [play_value(start, rules, int(c), hidden, medium) for c in lead.hand]
-                laid = play_value(start, rules, int(led), hidden, medium)
-                odd += max(worth) > laid + 0.5
-                total += 1
-        shares.append(odd / total)
-    odds = [share / (1 - share) for share in shares]
-    assert odds[1] / odds[0] == pytest.approx(0.3, rel=0.25)
-    assert odds[2] / odds[0] == pytest.approx(0.05, rel=0.5)
+    led = from_mask(int(laid_by(row, 1)))[0]
+    odd = []
+    for held, thrown, _ in zip(*draws(row, 200, strays=strays), strict=True):
+        lead = SeatView(
+            seat=0,
+            dealer=1,
+            hand=from_mask(int(held) | 1 << int(led)),
+            discards=from_mask(int(thrown)),
+            starter=Card(int(row[S.STARTER])),
+        )
+        start = np.zeros(S.STATE_SIZE, np.int64)
+        recall(encode(lead)[0], rules, offsets(SIX_CARD), start)
+        hidden = unseen_cards(start)
+        worth = {c: play_value(start, rules, int(c), hidden, medium) for c in lead.hand}
+        odd.append(max(worth.values()) > worth[led] + 0.5)
+    return float(np.mean(odd))
+
+
+def test_hands_are_judged_by_what_was_laid() -> None:
+    """Where the other led, a hand with a clearly better lead is there as often as it should."""
+    rows = [known(game) for game in plays(150, seed=14)]
+    after_lead = [row for row in rows if row[S.HELD + 1] == 3 and row[S.DEALER] == 0][:15]
+    found, expected = [], []
+    for row in after_lead:
+        before = odd_leads(row, 1.0)
+        expected.append(0.2 * before / (0.2 * before + 1 - before))
+        found.append(odd_leads(row, 0.2))
+    assert len(found) == 15
+    assert np.mean(found) == pytest.approx(np.mean(expected), abs=0.03)
+    assert np.abs(np.array(found) - expected).max() < 0.15
 
 
 def take_rank(cards: int, rank: int) -> int:
