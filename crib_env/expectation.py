@@ -46,18 +46,21 @@ _CRIB_CARDS = 4
 """Cards in the cribs of that table."""
 
 
-CHOOSE = np.array([[comb(n, k) for k in range(5)] for n in range(17)], np.int64)
-"""Binomial coefficients ``[n, k]``, int64 ``[17, 5]``, for `_place`."""
+CHOOSE = np.array([[comb(n, k) for k in range(7)] for n in range(18)], np.int64)
+"""Binomial coefficients ``[n, k]``, int64 ``[18, 7]``, for `place_of_ranks`."""
 
 
 @njit
-def _place(keep: int) -> int:
-    """Place of four ranks among all multisets of four, 0 to 1819."""
+def place_of_ranks(cards: int) -> int:
+    """Place of the ranks of up to six cards among all multisets of as many.
+
+    Four cards have places 0 to 1819, six 0 to 18563.
+    """
     place = 0
     number = 0
-    while keep:
-        rank = lowest(keep) >> 2
-        keep &= keep - 1
+    while cards:
+        rank = lowest(cards) >> 2
+        cards &= cards - 1
         number += 1
         place += CHOOSE[rank + number - 1, number]
     return place
@@ -79,7 +82,7 @@ def _fill_rank_shows(table: np.ndarray) -> None:
                     for starter in range(13):
                         if rank_count(keep, starter) < 4:
                             points = rank_points(_with_rank(keep, starter))
-                            table[_place(keep), starter] = points
+                            table[place_of_ranks(keep), starter] = points
 
 
 RANK_SHOWS: NDArray[np.int8] = np.zeros((comb(16, 4), 13), np.int8)
@@ -100,7 +103,7 @@ def mean_show(keep: int, seen: int, r: np.ndarray) -> float:
     unseen = FULL_DECK & ~seen
     total = 0
     if popcount(keep) == 4:
-        shows = RANK_SHOWS[_place(keep)]
+        shows = RANK_SHOWS[place_of_ranks(keep)]
         for rank in range(13):
             total += rank_count(unseen, rank) * shows[rank]
     else:

@@ -1,8 +1,8 @@
 """Why a bot plays what it plays: every legal choice with what it is worth.
 
 A bot that has an opinion of its own offers it by a method
-``explain(view: SeatView) -> Explanation``; for the others `crib_agents.serve.explain`
-makes one.
+``explain(view: SeatView) -> Explanation | None``; for the others, and where it
+answers None, `crib_agents.serve.explain` makes one.
 """
 
 from __future__ import annotations

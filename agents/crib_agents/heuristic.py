@@ -208,7 +208,14 @@ def _expected_reply(
 
 
 @njit
-def _play_value(s: np.ndarray, r: np.ndarray, card: int, unseen: int, p: np.ndarray) -> float:
+def play_value(s: np.ndarray, r: np.ndarray, card: int, unseen: int, p: np.ndarray) -> float:
+    """What laying a card is worth in the heuristic's eyes, in points.
+
+    Args:
+        s, r, p: see `choose`.
+        card: a legal one.
+        unseen: see `unseen_cards`.
+    """
     series = s[S.SERIES] << 4 | card >> 2
     length = s[S.SERIES_LENGTH] + 1
     count = s[S.COUNT] + pip(card)
@@ -236,7 +243,7 @@ def _choose_play(s: np.ndarray, r: np.ndarray, cards: int, p: np.ndarray) -> int
     while cards:
         card = lowest(cards)
         cards &= cards - 1
-        value = _play_value(s, r, card, unseen, p)
+        value = play_value(s, r, card, unseen, p)
         if value > best_value + 1e-9:
             best = card
             best_value = value

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from crib_agents.bot import Bot, BotError
+from crib_agents.composed import ComposedBot, parts_of
 from crib_env.rules import Rules, get_rules
 
 GROUP = "crib_agents.bots"
@@ -29,17 +30,20 @@ def make_bot(
     """A player by name.
 
     Args:
-        name: ``random``, ``easy``, ``medium``, a bot that another package registered
-            under `GROUP`, or the folder of an exported bundle. A bot is returned as it is.
+        name: ``random``, ``easy``, ``medium``, ``search``, a bot that another package
+            registered under `GROUP`, the folder of an exported bundle, or two of these as
+            one: ``discard:A+play:B`` throws as A and lays as B. A bot is returned as it is.
         rules: the game that it is to play.
         seed: for bots that draw by chance.
-        options: settings of that bot.
+        options: settings of that bot; two as one have none.
 
     Raises:
         BotError: when there is no such bot, its bundle is damaged or does not fit the rules.
 
     >>> make_bot("medium").name
     'medium'
+    >>> make_bot("discard:medium+play:easy").name
+    'discard:medium+play:easy'
     """
     if not isinstance(name, str | Path):
         return name
@@ -52,6 +56,12 @@ def make_bot(
                 return cast(Bot, point.load()(rules=wanted, seed=seed, **options))
             except TypeError as error:
                 raise BotError(f"bot {name}: {error}") from None
+    parts = parts_of(str(name))
+    if parts is not None:
+        if options:
+            raise BotError(f"bot {name}: two players as one take no options")
+        throws, lays = (make_bot(part, rules=wanted, seed=seed) for part in parts)
+        return ComposedBot(throws, lays, wanted)
     path = Path(name)
     if path.is_dir():
         from crib_agents.bundle import load_bundle

@@ -109,11 +109,11 @@ def evaluate(
 ) -> None:
     """Play a measured match between players A and B.
 
-    A and B are names (random, easy, medium, or what other packages add) or folders
-    of exported players. Every deal is played twice with the seats exchanged, so
-    that both get the same cards and each deals first once. Four play as partners;
-    for three players each deal is played six times, once for every way to seat
-    both.
+    A and B are names (random, easy, medium, search, or what other packages add) or
+    folders of exported players; discard:A+play:B throws as A and lays as B. Every
+    deal is played twice with the seats exchanged, so that both get the same cards
+    and each deals first once. Four play as partners; for three players each deal is
+    played six times, once for every way to seat both.
     """
     # Only now, so that a mistyped option is answered at once.
     from crib_evaluate.match import play_match

@@ -16,12 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crib_agents.heuristic import MEDIUM, choose, make_medium
+from crib_agents.hidden import throw_two
 from crib_env import engine
 from crib_env import state as S
 from crib_env._jit import njit
 from crib_env.batch import GameBatch
 from crib_env.bits import lowest
 from crib_env.cards import RANKS
+from crib_env.deal_points import MOST_SHOWN
 from crib_env.engine import mix
 from crib_env.rules import SIX_CARD
 from crib_env.scoring import show_points
@@ -33,24 +35,15 @@ Progress = Callable[[float], None]
 REACH = 96
 """No side pegs this many points in one deal."""
 NEVER = 255
-_FAR_TARGET = 1000
+FAR_TARGET = 1000
+"""Nobody looks at a target that no deal comes near."""
 
 _DISCARD = int(S.Phase.DISCARD)
 _DEAL_OVER = int(S.Phase.DEAL_OVER)
 
 
 @njit
-def _throw_two(s: np.ndarray, r: np.ndarray, p: np.ndarray, cribs: np.ndarray) -> int:
-    """What the heuristic throws from the hand at place 0, as a set."""
-    for _ in range(2):
-        card = choose(s, r, s[S.HAND], p, cribs, 0)
-        s[S.HAND] ^= 1 << card
-        s[S.THROWN_CARDS] |= 1 << card
-    return s[S.THROWN_CARDS]
-
-
-@njit
-def _mean_crib(
+def count_cribs(
     first: int,
     second: int,
     ours: bool,
@@ -59,13 +52,21 @@ def _mean_crib(
     r: np.ndarray,
     p: np.ndarray,
     cribs: np.ndarray,
-) -> float:
-    """Mean crib when these ranks are thrown and the other side throws by the heuristic."""
+    out: np.ndarray,
+) -> None:
+    """Count cribs by points, where these ranks are thrown and the other throws by the heuristic.
+
+    Args:
+        first, second: the ranks.
+        ours: whether the crib belongs to the side that throws them.
+        samples: hands of the other side, each counted with every starter that is left.
+        seed: of the hands.
+        r, p, cribs: rules, settings and table of the heuristic.
+        out: int64 ``[30]``, added to.
+    """
     s = np.zeros(S.STATE_SIZE, np.int64)
     chance = np.zeros(S.STATE_SIZE, np.int64)
     chance[S.RANDOM] = seed
-    total = 0
-    number = 0
     for _ in range(samples):
         suit = (engine.next_random(chance) >> 20) & 3
         other = (engine.next_random(chance) >> 20) & 3
@@ -80,14 +81,17 @@ def _mean_crib(
             card = engine.draw(chance, used)
             used |= 1 << card
             s[S.HAND] |= 1 << card
-        crib |= _throw_two(s, r, p, cribs)
+        crib |= throw_two(s, r, p, cribs)
         rest = ((1 << 52) - 1) & ~used
         while rest:
             starter = lowest(rest)
             rest &= rest - 1
-            total += show_points(crib, starter, True, r)
-            number += 1
-    return total / number
+            out[show_points(crib, starter, True, r)] += 1
+
+
+def hands_seed(seed: int, ours: int, first: int, second: int) -> int:
+    """64 bits for the hands that these ranks are thrown against."""
+    return int(mix(seed * 4096 + 169 * ours + 13 * first + second))
 
 
 def measure_cribs(
@@ -112,8 +116,10 @@ def measure_cribs(
         for first in range(13):
             for second in range(first, 13):
                 for ours in (0, 1):
-                    word = int(mix(seed * 4096 + 169 * ours + 13 * first + second))
-                    mean = _mean_crib(first, second, bool(ours), samples, word, r, p, table)
+                    word = hands_seed(seed, ours, first, second)
+                    counts = np.zeros(MOST_SHOWN + 1, np.int64)
+                    count_cribs(first, second, bool(ours), samples, word, r, p, table, counts)
+                    mean = (counts @ np.arange(MOST_SHOWN + 1)) / counts.sum()
                     fresh[ours, first, second] = fresh[ours, second, first] = mean
             if progress is not None:
                 progress((turn + (first + 1) / 13) / rounds)
@@ -221,7 +227,7 @@ def measure_win_probability(
         float32 ``[2, 121, 121]`` by ``[dealing, own score, other score]``.
     """
     target = SIX_CARD.target
-    far = replace(SIX_CARD, target=_FAR_TARGET)
+    far = replace(SIX_CARD, target=FAR_TARGET)
     reached = np.full((deals, 2, REACH), NEVER, np.uint8)
     totals = np.zeros((deals, 2), np.int64)
     seeds = np.random.default_rng(seed).integers(-(1 << 63), 1 << 63, deals, np.int64)

@@ -8,6 +8,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from crib_env.deal_points import DEAL_POINTS_FILE
 from crib_env.expectation import CRIB_FILES, DATA, read_crib_table
 from crib_env.win_probability import TABLE_FILE
 from crib_evaluate.command import progress_bar
@@ -123,4 +124,34 @@ def win_probability(deals: int, games: int, seed: int, output: Path) -> None:
         starts = measure_deal_starts(games, seed)
         progress(1.0)
     write_win_probability(path, chances, starts)
+    click.echo(f"wrote {path}")
+
+
+@tables.command()
+@click.option(
+    "--deals",
+    type=_MANY,
+    default=200_000,
+    show_default=True,
+    help="Deals to count the play and the hands in.",
+)
+@click.option(
+    "--samples",
+    type=_MANY,
+    default=20_000,
+    show_default=True,
+    help="Hands of the other side for each pair of ranks and whose crib it is.",
+)
+@_SEED
+@_OUTPUT
+def deal_points(deals: int, samples: int, seed: int, output: Path) -> None:
+    """How many points the play, the hands and the cribs of a deal bring."""
+    from crib_evaluate.deal_points import count_crib_points, count_deal_points, write_deal_points
+
+    path = output / DEAL_POINTS_FILE.name
+    check_writable(path)
+    with progress_bar("deal points", 1.0) as progress:
+        pegged, hand = count_deal_points(deals, seed, lambda done: progress(0.3 * done))
+        crib = count_crib_points(samples, seed, lambda done: progress(0.3 + 0.7 * done))
+    write_deal_points(path, pegged, hand, crib)
     click.echo(f"wrote {path}")

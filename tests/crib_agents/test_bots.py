@@ -1,4 +1,4 @@
-"""Random, Easy and Medium: both forms agree, nothing depends on order, and they play soundly."""
+"""The players without a net: both forms agree, order does not matter, they play soundly."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from crib_env.expectation import CRIB_MEANS, crib_value, mean_show
 from crib_env.observation import observation_size, observe, offsets
 from crib_env.rules import PRESETS, SIX_CARD, Rules, get_rules
 
-NAMES = ("random", "easy", "medium")
+NAMES = ("random", "easy", "medium", "search")
 
 HOUSE_RULES = {
     "house rules for three": get_rules(
@@ -93,7 +93,7 @@ def test_plays_whole_games(rules: Rules) -> None:
     for seed in range(3):
         game = Game(rules, seed=seed)
         while not game.is_over:
-            for card in answer(bots[(game.to_act + seed) % 3], game.view(game.to_act)):
+            for card in answer(bots[(game.to_act + seed) % len(bots)], game.view(game.to_act)):
                 game.apply(card)
         assert max(game.scores) == rules.target
 

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from crib_agents.explanation import Explanation, Option
+from crib_agents.hidden import barred_cards
 from crib_agents.serve.explain import USUAL, explain
-from crib_agents.serve.pegging import NO_CARD, _barred, pegging
+from crib_agents.serve.pegging import NO_CARD, pegging
 from crib_agents.serve.protocol import Session
 from crib_env import Card, Game, SeatView, show_score
 from crib_env.cards import CARDS, parse_cards, to_mask
@@ -185,7 +186,7 @@ def test_pegging_with_nothing_left_to_chance() -> None:
 def test_a_seat_that_passed_is_given_no_card_that_fits() -> None:
     plays = [[1, "TC"], [0, "9D"], [1, "TD"], [0, "go"], [1, "go"], [0, "JC"], [1, "4H"]]
     view = view_of(seat=0, dealer=0, hand=["5H", "JD"], starter="4D", plays=plays)
-    own, other = _barred(view.for_decision(), 2)
+    own, other = (barred_cards(view.for_decision(), seat) for seat in range(2))
     fits = to_mask(card for card in CARDS if card.pip <= 2)
     assert own == fits
     assert other == fits

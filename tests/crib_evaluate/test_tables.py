@@ -9,8 +9,10 @@ import pytest
 
 from crib_env import win_probability as W
 from crib_env.cli import main
+from crib_env.deal_points import DEAL_POINTS_FILE, deal_points
 from crib_env.expectation import CRIB_FILES, CRIB_MEANS, read_crib_table
 from crib_evaluate.comparison import compare_cribs
+from crib_evaluate.deal_points import count_crib_points, count_deal_points
 from crib_evaluate.tables import measure_cribs, measure_deal_starts, measure_win_probability
 
 DATA = Path(__file__).parents[1] / "data"
@@ -120,6 +122,33 @@ def test_command_writes_win_probability(tmp_path: Path) -> None:
     with np.load(file) as tables:
         assert np.array_equal(tables["chances"], measure_win_probability(500, 0))
         assert tables["deal_starts"][0, 0] == 50
+
+
+def test_deal_points_agree_with_the_means() -> None:
+    """Two tables of the same cribs, made by two commands; and what is known of hands and play."""
+    table = deal_points()
+    for shares in (table.pegged, table.hand, table.crib):
+        assert shares.sum(axis=-1) == pytest.approx(1)
+    # The cribs are one round of discards later than the means.
+    differences = np.abs(table.crib @ np.arange(30) - CRIB_MEANS)
+    assert differences.mean() < 0.04
+    assert differences.max() < 0.15
+    assert table.hand @ np.arange(30) == pytest.approx([8.1, 7.95], abs=0.15)
+    assert table.pegged @ np.arange(40) == pytest.approx([2.1, 3.4], abs=0.4)
+    assert (table.crib[..., [19, 25, 26, 27]] == 0).all()  # no cards are worth these
+    assert (table.hand[:, [19, 25, 26, 27]] == 0).all()
+
+
+def test_command_writes_deal_points(tmp_path: Path) -> None:
+    wanted = [*count_deal_points(300, seed=2), count_crib_points(20, seed=2)]
+    options = ("--deals", 300, "--samples", 20, "--seed", 2)
+    assert run("deal-points", *options, "--output", tmp_path) == 0
+    (file,) = tmp_path.iterdir()
+    assert file.name == DEAL_POINTS_FILE.name
+    with np.load(file) as tables:
+        for name, counts in zip(("pegged", "hand", "crib"), wanted, strict=True):
+            assert np.array_equal(tables[name], counts)
+    assert wanted[0].sum(axis=1).tolist() == [300, 300]
 
 
 def test_command_compares(capsys: pytest.CaptureFixture[str]) -> None:

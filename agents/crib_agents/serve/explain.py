@@ -54,19 +54,16 @@ def explain(bot: Bot, view: SeatView, passes: bool = False) -> Explanation:
     """The legal choices of a decision, best first.
 
     Args:
-        bot: asked first, where it has a method ``explain(view) -> Explanation``.
+        bot: asked first, where it has a method ``explain(view) -> Explanation | None``.
         view: it is this seat's turn to throw or to lay.
         passes: it is this seat's turn, but no card of its hand fits.
     """
-    own: Callable[[SeatView], Explanation] | None = getattr(bot, "explain", None)
+    own: Callable[[SeatView], Explanation | None] | None = getattr(bot, "explain", None)
     if passes:
         return _explain_go(view)
-    if own is not None:
-        found = own(view)
-    elif view.phase == "discard":
-        found = _explain_discard(view)
-    else:
-        found = _explain_play(view)
+    found = None if own is None else own(view)
+    if found is None:
+        found = _explain_discard(view) if view.phase == "discard" else _explain_play(view)
     return Explanation(found.value, tuple(sorted(found.options, key=_worth, reverse=True)))
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from crib_agents.hidden import barred_cards
 from crib_env import engine
 from crib_env import rules as R
 from crib_env import state as S
 from crib_env._jit import njit
-from crib_env.bits import lowest, pip, playable, popcount
+from crib_env.bits import lowest, pip, popcount
 from crib_env.cards import FULL_DECK, to_mask
 from crib_env.scoring import play_parts
 from crib_env.view import SeatView
@@ -26,7 +27,6 @@ NO_CARD = -1
 
 _PLAY = int(S.Phase.PLAY)
 _SEED = 0x5EED
-_BELOW_TEN = playable(FULL_DECK, 22)
 _NEVER = 1 << 20
 """A target that the play cannot reach."""
 
@@ -132,7 +132,7 @@ def pegging(
     rules = view.rules
     settings = rules.to_array()
     settings[R.TARGET] = _NEVER
-    barred = _barred(row, rules.players)
+    barred = np.array([barred_cards(row, seat) for seat in range(rules.players)])
     if row[S.PHASE] == S.Phase.DISCARD:
         row[S.PHASE] = S.Phase.PLAY
         row[S.TO_ACT] = (view.dealer + 1) % rules.players
@@ -153,25 +153,3 @@ def _seen(view: SeatView) -> int:
     played = [entry.card for entry in view.plays if entry.card is not None]
     turned = () if view.starter is None else (view.starter,)
     return to_mask((*view.hand, *view.discards, *turned, *played))
-
-
-def _barred(row: NDArray[np.int64], players: int) -> NDArray[np.int64]:
-    """Cards that a seat cannot hold, since it passed: a set by seat, int64 ``[players]``."""
-    barred = np.zeros(players, np.int64)
-    count = 0
-    gone = 0
-    for at in range(int(row[S.HISTORY_LENGTH])):
-        entry = int(engine.history_entry(row, at))
-        seat, card = entry >> 6, entry & 63
-        if card == S.SAID_GO:
-            gone |= 1 << seat
-            fits = playable(FULL_DECK, count)
-            # Callers have been seen to tell of a go where every card fits: tens are likeliest then.
-            barred[seat] |= fits if fits != FULL_DECK else _BELOW_TEN
-            continue
-        if count + pip(card) > 31 or (gone >> seat) & 1:
-            count, gone = 0, 0
-        count += pip(card)
-        if count == 31:
-            count, gone = 0, 0
-    return barred
