@@ -7,6 +7,7 @@
     RUN/checkpoints/000001310720/         after so many decisions or deals
         model.zip                         what the algorithm's `load` reads, optimizer and all
         pool.pt                           the past selves
+        champion.pt                       the policy of the champion
         state.json                        decisions, updates, seconds, win rates
 """
 
@@ -24,12 +25,29 @@ import torch
 from stable_baselines3.common.base_class import BaseAlgorithm
 
 from crib_train.errors import TrainingError
-from crib_train.players import Pool
+from crib_train.players import Pool, Weights, with_weights
 from crib_train.settings import Settings, settings_from_json
 
 _FORMAT = 1
+_CHAMPION = "champion.pt"
 _NOT_SAVED = ("_last_obs", "_last_episode_starts", "ep_info_buffer", "ep_success_buffer")
 """Parts of a model that belong to its environment: a run begins new deals at a checkpoint."""
+
+
+@dataclass(frozen=True)
+class Reign:
+    """Since when a champion is champion, and how it beat the one before.
+
+    Attributes:
+        timesteps: of its training.
+        win_rate: against the champion before, in mirrored games; None for the first.
+        low, high: the interval of that, of 95 %.
+    """
+
+    timesteps: int
+    win_rate: float | None = None
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True)
@@ -41,12 +59,14 @@ class State:
         updates: updates made.
         seconds: time spent training, evaluations included.
         win_rates: against fixed players, when last measured.
+        champion: the past self that no later one has clearly beaten.
     """
 
     timesteps: int
     updates: int
     seconds: float
     win_rates: dict[str, float] = field(default_factory=dict)
+    champion: Reign | None = None
 
 
 @dataclass(frozen=True)
@@ -140,7 +160,14 @@ class Run:
             raise TrainingError(f"{self.folder} has no checkpoint yet")
         return found[-1]
 
-    def save(self, model: BaseAlgorithm, pool: Pool, state: State, keep: int) -> Path:
+    def save(
+        self,
+        model: BaseAlgorithm,
+        pool: Pool,
+        champion: Weights | None,
+        state: State,
+        keep: int,
+    ) -> Path:
         """Write a checkpoint under a temporary name, move it to its place, drop old ones."""
         self._checkpoints.mkdir(exist_ok=True)
         for leftover in self._checkpoints.glob(".*.tmp"):
@@ -150,6 +177,8 @@ class Run:
         part.mkdir()
         model.save(part / "model.zip", exclude=_NOT_SAVED)
         torch.save(pool.weights(), part / "pool.pt")
+        if champion is not None:
+            torch.save(champion, part / _CHAMPION)
         (part / "state.json").write_text(json.dumps(asdict(state), indent=2) + "\n")
         if place.exists():  # after a resume from this very checkpoint: it is the same
             shutil.rmtree(part)
@@ -180,3 +209,21 @@ def load_checkpoint(checkpoint: Path, model: BaseAlgorithm, pool: Pool) -> State
     model.num_timesteps = state.timesteps
     model._n_updates = state.updates * getattr(model, "n_epochs", 1)
     return state
+
+
+def load_champion(checkpoint: Path, model: BaseAlgorithm) -> Weights | None:
+    """The parameters of the champion's policy, None before the first.
+
+    Raises:
+        TrainingError: when they are damaged, or of another network.
+    """
+    path = checkpoint / _CHAMPION
+    try:
+        weights: Weights = torch.load(path, weights_only=True)
+        with_weights(model.policy, weights)
+    except FileNotFoundError:
+        return None
+    except Exception as error:  # torch and zipfile raise anything over damaged files
+        what = " ".join(str(error).split())[:120]
+        raise TrainingError(f"checkpoint {checkpoint} is damaged: {what}") from None
+    return weights

@@ -268,7 +268,12 @@ def _interrupts() -> Iterator[Callable[[], bool]]:
     show_default=True,
     help="Mirrored games measured against each of random, easy and medium.",
 )
-def export(run: Path, output: Path, checkpoint: Path | None, games: int) -> None:
+@click.option(
+    "--champion",
+    is_flag=True,
+    help="Export the past self that no later one has clearly beaten, not the newest network.",
+)
+def export(run: Path, output: Path, checkpoint: Path | None, games: int, champion: bool) -> None:
     """Export the player that RUN trained as a bundle, and verify it.
 
     A bundle is a folder with an ONNX model, its spec, test vectors and a model card.
@@ -289,7 +294,7 @@ def export(run: Path, output: Path, checkpoint: Path | None, games: int) -> None
         with bar:
             task = bar.add_task("loading")
             stage = lambda what: bar.update(task, description=what)  # noqa: E731
-            checks, matches = export_bundle(Run(run), output, checkpoint, games, stage)
+            checks, matches = export_bundle(Run(run), output, checkpoint, games, stage, champion)
     rates = {name: match.players[0].win_rate.mean for name, match in matches.items()}
     click.echo(
         f"{output}: agrees with the trained network on {checks.states:,} decisions"

@@ -66,6 +66,7 @@ def export(
     checkpoint: Path | None = None,
     games: int = 4000,
     stage: Stage | None = None,
+    champion: bool = False,
 ) -> tuple[Checks, dict[str, MatchResult]]:
     """Make a bundle, verify it, and only then move it to its place.
 
@@ -75,6 +76,7 @@ def export(
         checkpoint: which one; the newest by default.
         games: measured against each of the players that come with the library.
         stage: told what is being done.
+        champion: the champion's network in place of the newest.
 
     Returns:
         What the checks found, and the matches by opponent.
@@ -88,7 +90,7 @@ def export(
         raise TrainingError(f"{output} is already there: choose another --output")
     use_one_core()
     tell("loading the checkpoint")
-    model, state = load_model(run, checkpoint or run.newest())
+    model, state = load_model(run, checkpoint or run.newest(), champion)
     part = output.with_name(f".{output.name}.{os.getpid()}.tmp")
     part.mkdir(parents=True)
     try:

@@ -68,6 +68,13 @@ def net_of(policy: BasePolicy) -> nn.Module:
     return _copy(net).requires_grad_(False).eval()
 
 
+def with_weights(policy: BasePolicy, weights: Weights) -> BasePolicy:
+    """Another policy of the same shape, with these parameters."""
+    twin = copy.deepcopy(policy)
+    twin.load_state_dict(weights)
+    return twin
+
+
 class NetPlayer(BatchBot):
     """Lays the card with the highest logit; of equals the lowest.
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from sb3_contrib import MaskablePPO
 
 from crib_train import ppo
-from crib_train.checkpoint import Run, State, load_checkpoint
+from crib_train.checkpoint import Run, State, load_champion, load_checkpoint
+from crib_train.errors import TrainingError
 from crib_train.players import Pool
 from crib_train.selfplay import trainer as selfplay
 from crib_train.selfplay.algorithm import SelfPlay
@@ -23,8 +24,10 @@ def make_trainer(run: Run, settings: Settings) -> Trainer:
     return selfplay.SelfPlayTrainer(run, settings)
 
 
-def load_model(run: Run, checkpoint: Path) -> tuple[MaskablePPO | SelfPlay, State]:
-    """The learner as a checkpoint left it.
+def load_model(
+    run: Run, checkpoint: Path, champion: bool = False
+) -> tuple[MaskablePPO | SelfPlay, State]:
+    """The learner as a checkpoint left it, or with the champion's network.
 
     Raises:
         TrainingError: when the run or the checkpoint cannot be used.
@@ -36,4 +39,10 @@ def load_model(run: Run, checkpoint: Path) -> tuple[MaskablePPO | SelfPlay, Stat
     else:
         assert isinstance(settings, SelfPlaySettings)
         model = selfplay.small_model(settings)
-    return model, load_checkpoint(checkpoint, model, Pool(settings.pool_size))
+    state = load_checkpoint(checkpoint, model, Pool(settings.pool_size))
+    if champion:
+        weights = load_champion(checkpoint, model)
+        if weights is None:
+            raise TrainingError(f"checkpoint {checkpoint} has no champion")
+        model.policy.load_state_dict(weights)
+    return model, state

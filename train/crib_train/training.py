@@ -22,8 +22,8 @@ from torch.distributions import Distribution
 
 from crib_agents import make_bot
 from crib_evaluate.match import play_match
-from crib_train.checkpoint import Run, State, load_checkpoint
-from crib_train.players import NetPlayer, Pool, net_of
+from crib_train.checkpoint import Reign, Run, State, load_champion, load_checkpoint
+from crib_train.players import NetPlayer, Pool, Weights, net_of, with_weights
 from crib_train.settings import Settings
 
 _EVALUATION_SEED = 20_240_121
@@ -63,6 +63,7 @@ class Trainer(ABC):
         self.stop = stop or (lambda: False)
         self.fixed = [make_bot(name, seed=settings.seed) for name in settings.fixed_opponents]
         self.pool = Pool(settings.pool_size)
+        self.champion: Weights | None = None
         self.state = State(0, 0, 0.0)
 
     def resume(self) -> None:
@@ -72,7 +73,9 @@ class Trainer(ABC):
             TrainingError: when the checkpoint is damaged.
         """
         if self.run.checkpoints():
-            self.state = load_checkpoint(self.run.newest(), self.model, self.pool)
+            newest = self.run.newest()
+            self.state = load_checkpoint(newest, self.model, self.pool)
+            self.champion = load_champion(newest, self.model)
 
     @property
     def is_over(self) -> bool:
@@ -128,6 +131,28 @@ class Trainer(ABC):
             record(f"eval/skunked_rate_{name}", taken / result.games)
         return rates
 
+    def challenge(self) -> Reign | None:
+        """Play the champion; whoever clearly beats it takes its place.
+
+        Returns:
+            Whose reign it is now.
+        """
+        policy = self.model.policy
+        reign = self.state.champion
+        won = None
+        if self.champion is not None:
+            champion = NetPlayer(net_of(with_weights(policy, self.champion)), "champion")
+            me = NetPlayer(net_of(policy), "trained")
+            games = self.settings.evaluation_games
+            won = play_match(me, champion, games, seed=_EVALUATION_SEED).players[0].win_rate
+            self.model.logger.record("eval/win_rate_champion", won.mean)
+            if won.low is None or won.low <= 0.5:
+                return reign
+        self.champion = {name: value.clone() for name, value in policy.state_dict().items()}
+        if won is None:
+            return Reign(self.state.timesteps)
+        return Reign(self.state.timesteps, won.mean, won.low, won.high)
+
 
 class _Checkpoints(BaseCallback):
     """Saves, measures and restarts a run at every checkpoint, and stops it when asked."""
@@ -136,7 +161,7 @@ class _Checkpoints(BaseCallback):
         super().__init__()
         self.trainer = trainer
         self.begun = time.monotonic() - trainer.state.seconds
-        self.saved = -1 if trainer.state.timesteps == 0 else trainer.state.timesteps
+        self.saved = trainer.state.timesteps if trainer.run.checkpoints() else -1
         self.restarted = False
         self.stopped = False
 
@@ -172,20 +197,22 @@ class _Checkpoints(BaseCallback):
             timesteps // settings.update_size,
             time.monotonic() - self.begun,
             self.trainer.state.win_rates,
+            self.trainer.state.champion,
         )
 
     def _checkpoint(self, measured: bool) -> None:
         trainer = self.trainer
         state = trainer.state
-        rates = state.win_rates
+        rates, champion = state.win_rates, state.champion
         if measured:
             trainer.pool.add(trainer.model.policy)
             rates = trainer.measure()
+            champion = trainer.challenge()
             self.logger.dump(state.timesteps)
         seconds = time.monotonic() - self.begun
-        trainer.state = State(state.timesteps, state.updates, seconds, rates)
+        trainer.state = State(state.timesteps, state.updates, seconds, rates, champion)
         keep = trainer.settings.kept_checkpoints
-        trainer.run.save(trainer.model, trainer.pool, trainer.state, keep)
+        trainer.run.save(trainer.model, trainer.pool, trainer.champion, trainer.state, keep)
         self.saved = state.timesteps
 
 

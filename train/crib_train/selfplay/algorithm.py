@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.policies import BasePolicy
 from stable_baselines3.common.type_aliases import GymEnv, MaybeCallback, Schedule
+from stable_baselines3.common.utils import FloatSchedule
 from torch import Tensor
 from torch.nn import functional
 
@@ -25,6 +26,8 @@ from crib_train.selfplay.deals import Lessons, Table
 from crib_train.selfplay.network import PEGS, AfterstateNet
 from crib_train.selfplay.shows import DEALT, Pieces, ascending
 
+Guests = Callable[[np.random.Generator], BatchBot | None]
+"""Draws the other player of a round, or none."""
 _DISCARD_SCALE = 0.02
 """Squared points are large beside nats."""
 
@@ -97,7 +100,7 @@ class SelfPlay(BaseAlgorithm):
         batch_size: choices in a minibatch.
         late: share of deals that begin late in the game.
         guests: share of deals in which another player has one seat.
-        mishaps: of the network's choices made by chance, by the progress left (1 to 0).
+        mishaps: share of the network's choices that are made by chance, a number or a schedule.
         mean_weight: weight of the error of the mean beside that of the distribution.
         draw_guest: the other player of a round, or None; given the round's generator.
         kwargs: as for every algorithm: ``seed``, ``verbose``, ``policy_kwargs``.
@@ -108,30 +111,35 @@ class SelfPlay(BaseAlgorithm):
     def __init__(
         self,
         policy: type[AfterstatePolicy],
-        env: GymEnv,
+        env: GymEnv | None,
+        learning_rate: float | Schedule = 1e-3,
         *,
-        learning_rate: float | Schedule,
-        deals: int,
-        batch_size: int,
-        late: float,
-        guests: float,
-        mishaps: Schedule,
-        mean_weight: float,
-        draw_guest: Callable[[np.random.Generator], BatchBot | None] = lambda random: None,
+        deals: int = 4096,
+        batch_size: int = 1024,
+        late: float = 0.3,
+        guests: float = 0.25,
+        mishaps: float | Schedule = 0.05,
+        mean_weight: float = 0.05,
+        draw_guest: Guests | None = None,
+        device: str = "cpu",
+        _init_setup_model: bool = True,
         **kwargs: Any,
     ) -> None:
-        super().__init__(policy, env, learning_rate, device="cpu", **kwargs)
+        super().__init__(policy, env, learning_rate, device=device, **kwargs)
         self.deals = deals
         self.batch_size = batch_size
-        self.mishaps = mishaps
+        self.late = late
+        self.guests = guests
+        self.mishaps = FloatSchedule(mishaps)
         self.mean_weight = mean_weight
         self.draw_guest = draw_guest
-        self.table = Table(deals, late, guests)
-        self.random = np.random.default_rng(self.seed)
-        self._setup_model()
+        if _init_setup_model:
+            self._setup_model()
 
     def _setup_model(self) -> None:
         self._setup_lr_schedule()
+        self.table = Table(self.deals, self.late, self.guests)
+        self.random = np.random.default_rng(self.seed)
         self.set_random_seed(self.seed)
         policy = self.policy_class(
             self.observation_space, self.action_space, self.lr_schedule, **self.policy_kwargs
@@ -140,7 +148,7 @@ class SelfPlay(BaseAlgorithm):
         self.policy = policy
 
     def _excluded_save_params(self) -> list[str]:
-        own = ["table", "random", "draw_guest", "mishaps"]
+        own = ["table", "random", "draw_guest"]
         return [*super()._excluded_save_params(), *own]
 
     def learn(
@@ -161,7 +169,7 @@ class SelfPlay(BaseAlgorithm):
             told.on_rollout_start()
             self._update_current_progress_remaining(self.num_timesteps, total)
             left = self._current_progress_remaining
-            guest = self.draw_guest(self.random)
+            guest = None if self.draw_guest is None else self.draw_guest(self.random)
             lessons = self.table.play(self.policy.net, guest, self.mishaps(left), self.random)
             self.num_timesteps += self.deals
             if not told.on_step():
