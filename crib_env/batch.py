@@ -86,6 +86,7 @@ class GameBatch:
 
     Attributes:
         states: int64 ``[B, STATE_SIZE]``, see `crib_env.state`.
+        rules_row: the rules as the kernels read them, see `Rules.to_array`.
 
     Args:
         size: how many games.
@@ -108,8 +109,8 @@ class GameBatch:
         self.states: NDArray[np.int64] = np.zeros((size, S.STATE_SIZE), np.int64)
         self.all_rows: Rows = np.arange(size, dtype=np.int64)
         self.observation_size = observation_size(rules)
-        self._r = rules.to_array()
-        self._at = offsets(rules)
+        self.rules_row = rules.to_array()
+        self.offsets = offsets(rules)
 
     def start(self, rows: Rows, seeds: NDArray[np.int64], dealers: NDArray[np.int64]) -> None:
         """Begin new games.
@@ -119,19 +120,19 @@ class GameBatch:
             seeds: int64 ``[n]``, 64 random bits each.
             dealers: int64 ``[n]``, first dealers; -1 for one by the rules.
         """
-        _start(self.states, self._r, rows, seeds, dealers)
+        _start(self.states, self.rules_row, rows, seeds, dealers)
 
     def start_one(self, row: int, seed: int, dealer: int, deck: NDArray[np.int64]) -> None:
         """Begin one game, with the first cards of its deck given."""
-        engine.start(self.states[row], self._r, seed, dealer, deck, engine.NO_EVENTS)
+        engine.start(self.states[row], self.rules_row, seed, dealer, deck, engine.NO_EVENTS)
 
     def next_deal(self, rows: Rows) -> None:
         """Go on after the end of a deal, where games stop there (``one_deal``)."""
-        _next_deal(self.states, self._r, rows)
+        _next_deal(self.states, self.rules_row, rows)
 
     def settle(self, rows: Rows) -> None:
         """Go on to the next decision: single legal cards, new deals."""
-        _settle(self.states, self._r, rows, self.one_deal, self.skip_forced)
+        _settle(self.states, self.rules_row, rows, self.one_deal, self.skip_forced)
 
     def apply(self, rows: Rows, cards: NDArray[np.int64]) -> None:
         """Lay a card in each row and go on to the next decision.
@@ -139,7 +140,7 @@ class GameBatch:
         Raises:
             IndexError: when a card is not legal there; later rows are untouched.
         """
-        wrong = _apply(self.states, self._r, rows, cards)
+        wrong = _apply(self.states, self.rules_row, rows, cards)
         if wrong >= 0:
             raise IndexError(f"card {cards[wrong]} is not legal in game {rows[wrong]}")
         self.settle(rows)
@@ -161,7 +162,7 @@ class GameBatch:
         """
         observations = np.empty((len(rows), self.observation_size), np.float32)
         masks = np.empty((len(rows), N_CARDS), np.int8)
-        _observe(self.states, self._r, rows, seats, self._at, observations, masks)
+        _observe(self.states, self.rules_row, rows, seats, self.offsets, observations, masks)
         return observations, masks
 
     @property

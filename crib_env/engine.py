@@ -90,9 +90,15 @@ def draw(s: np.ndarray, used: int) -> int:
 
 
 @njit
+def around(seat: int, players: int) -> int:
+    """A seat counted past the last one, as a seat: a comparison, since dividing costs more."""
+    return seat - players if seat >= players else seat
+
+
+@njit
 def side_of(r: np.ndarray, seat: int) -> int:
     """The score that a seat pegs on."""
-    return seat % 2 if r[R.TEAMS] else seat
+    return seat & 1 if r[R.TEAMS] else seat
 
 
 @njit
@@ -189,7 +195,7 @@ def start(
         dealer = cut_for_deal(s, r)
     s[S.DEALER] = dealer
     s[S.WINNER] = -1
-    pone = (dealer + 1) % r[R.PLAYERS]
+    pone = around(dealer + 1, r[R.PLAYERS])
     s[S.SCORE + side_of(r, pone)] = r[R.PONE_START]
     deal(s, r, deck, ev)
 
@@ -197,7 +203,7 @@ def start(
 @njit
 def next_deal(s: np.ndarray, r: np.ndarray, deck: np.ndarray, ev: np.ndarray) -> None:
     """The deal passes to the left."""
-    s[S.DEALER] = (s[S.DEALER] + 1) % r[R.PLAYERS]
+    s[S.DEALER] = around(s[S.DEALER] + 1, r[R.PLAYERS])
     deal(s, r, deck, ev)
 
 
@@ -224,6 +230,7 @@ def deal(s: np.ndarray, r: np.ndarray, deck: np.ndarray, ev: np.ndarray) -> None
     for place in range(deck.shape[0]):
         used |= 1 << deck[place]
     in_hands = players * r[R.DEALT]
+    seat = around(dealer + 1, players)
     for place in range(in_hands + r[R.BLIND] + 1):
         if place < deck.shape[0]:
             card = deck[place]
@@ -231,13 +238,14 @@ def deal(s: np.ndarray, r: np.ndarray, deck: np.ndarray, ev: np.ndarray) -> None
             card = draw(s, used)
             used |= 1 << card
         if place < in_hands:
-            s[S.HAND + (dealer + 1 + place) % players] |= 1 << card
+            s[S.HAND + seat] |= 1 << card
+            seat = around(seat + 1, players)
         elif place < in_hands + r[R.BLIND]:
             s[S.CRIB] |= 1 << card
         else:
             s[S.STARTER] = card
     emit(ev, _E_DEAL, dealer, 0, 0, 0, 0)
-    s[S.TO_ACT] = (dealer + 1) % players
+    s[S.TO_ACT] = around(dealer + 1, players)
     if r[R.THROWN] == 0:
         cut(s, r, ev)
 
@@ -277,7 +285,7 @@ def throw(s: np.ndarray, r: np.ndarray, card: int, ev: np.ndarray) -> None:
     if seat == s[S.DEALER]:
         cut(s, r, ev)
     else:
-        s[S.TO_ACT] = (seat + 1) % r[R.PLAYERS]
+        s[S.TO_ACT] = around(seat + 1, r[R.PLAYERS])
 
 
 @njit
@@ -287,7 +295,7 @@ def cut(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
     for seat in range(r[R.PLAYERS]):
         s[S.KEPT + seat] = s[S.HAND + seat]
     s[S.PHASE] = _PLAY
-    s[S.TO_ACT] = (dealer + 1) % r[R.PLAYERS]
+    s[S.TO_ACT] = around(dealer + 1, r[R.PLAYERS])
     emit(ev, _E_STARTER, dealer, 0, 0, 1 << s[S.STARTER], 0)
     if not r[R.HEELS_AT_SHOW]:
         heels(s, r, ev)
@@ -316,9 +324,11 @@ def remember(s: np.ndarray, seat: int, card: int) -> None:
 
 
 @njit
-def table_cards(s: np.ndarray, number: int) -> int:
-    """The last ``number`` cards laid, as a set."""
+def table_cards(s: np.ndarray, number: int, ev: np.ndarray) -> int:
+    """The last ``number`` cards laid, as a set; nothing where nobody wants events."""
     cards = 0
+    if ev.shape[0] == 0:
+        return cards
     at = s[S.HISTORY_LENGTH]
     while number > 0:
         at -= 1
@@ -367,15 +377,16 @@ def lay(s: np.ndarray, r: np.ndarray, card: int, ev: np.ndarray) -> None:
     emit(ev, _E_PLAY, seat, 0, 0, bit, s[S.COUNT])
     fifteen, thirty_one, pairs, run = play_parts(s[S.SERIES], s[S.SERIES_LENGTH], s[S.COUNT])
     source = play_source(s, seat)
+    length = s[S.SERIES_LENGTH]
     if fifteen:
-        peg(s, r, seat, fifteen, source, ev, _E_FIFTEEN, table_cards(s, s[S.SERIES_LENGTH]))
+        peg(s, r, seat, fifteen, source, ev, _E_FIFTEEN, table_cards(s, length, ev))
     if thirty_one:
-        peg(s, r, seat, thirty_one, source, ev, _E_THIRTY_ONE, table_cards(s, s[S.SERIES_LENGTH]))
+        peg(s, r, seat, thirty_one, source, ev, _E_THIRTY_ONE, table_cards(s, length, ev))
     if pairs:
         same = 2 if pairs == 2 else (3 if pairs == 6 else 4)
-        peg(s, r, seat, pairs, source, ev, _E_PAIR, table_cards(s, same))
+        peg(s, r, seat, pairs, source, ev, _E_PAIR, table_cards(s, same, ev))
     if run:
-        peg(s, r, seat, run, source, ev, _E_RUN, table_cards(s, run))
+        peg(s, r, seat, run, source, ev, _E_RUN, table_cards(s, run, ev))
     if s[S.PHASE] == _PLAY:
         pass_turn(s, r, ev)
 
@@ -389,7 +400,7 @@ def pass_turn(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
     players = r[R.PLAYERS]
     last = s[S.LAST]
     for step in range(1, players + 1):
-        seat = (last + step) % players
+        seat = around(last + step, players)
         if s[S.SOLO] >= 0 and seat != s[S.SOLO]:
             continue
         if playable(s[S.HAND + seat], s[S.COUNT]):
@@ -405,7 +416,7 @@ def pass_turn(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
     kind = _E_LAST_CARD if none_left == 0 else _E_GO_POINT
     if s[S.HELD + last] > 0:
         remember(s, last, S.SAID_GO)  # he passes too: so the history alone tells of the reset
-    peg(s, r, last, 1, play_source(s, last), ev, kind, table_cards(s, 1))
+    peg(s, r, last, 1, play_source(s, last), ev, kind, table_cards(s, 1, ev))
     if s[S.PHASE] == _PLAY:
         end_series(s, r, ev)
 
@@ -424,11 +435,11 @@ def say_go(s: np.ndarray, seat: int, ev: np.ndarray) -> None:
 def next_leader(s: np.ndarray, r: np.ndarray) -> int:
     """Who leads the next series; -1 when nobody holds a card."""
     players = r[R.PLAYERS]
-    first = (s[S.LAST] + 1) % players
+    first = around(s[S.LAST] + 1, players)
     if r[R.GO_CALLER_LEADS] and s[S.COUNT] != 31 and s[S.FIRST_GO] >= 0:
         first = s[S.FIRST_GO]
     for step in range(players):
-        seat = (first + step) % players
+        seat = around(first + step, players)
         if s[S.HELD + seat] > 0:
             return seat
     return -1
@@ -448,7 +459,7 @@ def end_series(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
 @njit
 def show(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
     """Count the hands from the dealer's left, then the crib; the first at the target wins."""
-    begin_count(s, r, (s[S.DEALER] + 1) % r[R.PLAYERS], ev)
+    begin_count(s, r, around(s[S.DEALER] + 1, r[R.PLAYERS]), ev)
     if r[R.MANUAL_COUNT] == 0:
         while s[S.PHASE] == _COUNT:
             claim(s, r, MOST_POINTS, ev)
@@ -485,7 +496,7 @@ def claim(s: np.ndarray, r: np.ndarray, points: int, ev: np.ndarray) -> None:
     worth = show_points(cards, s[S.STARTER], is_crib != 0, r)
     peg(s, r, seat, min(points, worth), source, ev, kind, cards)
     if r[R.MUGGINS] and points < worth:
-        other = (seat + 1) % r[R.PLAYERS]
+        other = around(seat + 1, r[R.PLAYERS])
         peg(s, r, other, worth - points, _FROM_MUGGINS, ev, _E_MUGGINS, cards)
     if s[S.PHASE] == _OVER:
         return
@@ -494,7 +505,7 @@ def claim(s: np.ndarray, r: np.ndarray, points: int, ev: np.ndarray) -> None:
     elif seat == s[S.DEALER]:
         begin_count(s, r, seat, ev)
     else:
-        begin_count(s, r, (seat + 1) % r[R.PLAYERS], ev)
+        begin_count(s, r, around(seat + 1, r[R.PLAYERS]), ev)
 
 
 @njit
@@ -505,13 +516,28 @@ def settle(s: np.ndarray, r: np.ndarray, one_deal: bool, skip_forced: bool, ev: 
         one_deal: stop when the deal is over.
         skip_forced: lay a card that is the only legal one.
     """
-    no_deck = np.zeros(0, np.int64)
     while True:
         if s[S.PHASE] == _DEAL_OVER and not one_deal:
-            next_deal(s, r, no_deck, ev)
+            next_deal(s, r, np.zeros(0, np.int64), ev)
         if s[S.PHASE] >= _COUNT or not skip_forced:
             return
         cards = legal(s)
         if cards & (cards - 1):
             return
         apply(s, r, lowest(cards), ev)
+
+
+@njit
+def forfeit(s: np.ndarray, r: np.ndarray, seat: int) -> None:
+    """A seat gives the game up: the next side is taken to have reached the target."""
+    sides = 2 if r[R.TEAMS] else r[R.PLAYERS]
+    winner = around(side_of(r, seat) + 1, sides)
+    s[S.SCORE + winner] = r[R.TARGET]
+    s[S.WINNER] = winner
+    s[S.PHASE] = _OVER
+
+
+@njit
+def asks_another(s: np.ndarray, seat: int) -> bool:
+    """Whether somebody has to decide, and it is not that seat."""
+    return s[S.PHASE] < _COUNT and s[S.TO_ACT] != seat

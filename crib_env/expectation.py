@@ -20,7 +20,7 @@ from crib_env._jit import njit
 from crib_env.bits import EACH_RANK, lowest, popcount, rank_count
 from crib_env.cards import FULL_DECK, RANKS
 from crib_env.engine import side_of
-from crib_env.scoring import rank_points, suit_points
+from crib_env.scoring import rank_points, suit_points, suits_matter
 
 DATA = Path(__file__).parent / "data"
 CRIB_FILES = (DATA / "crib_means_opponent.csv", DATA / "crib_means_own.csv")
@@ -85,6 +85,9 @@ _RANK_SHOWS: NDArray[np.int8] = np.zeros((comb(16, 4), 13), np.int8)
 """What fifteens, pairs and runs of four ranks show with each rank of starter. It is the
 scorer's own answer, kept because every discard asks for it two hundred times."""
 _fill_rank_shows(_RANK_SHOWS)
+_ALL_STARTERS: NDArray[np.int64] = 4 * _RANK_SHOWS.sum(axis=1, dtype=np.int64)
+"""The same added up over all the starters of a deck. (Where a keep has all four of a rank, the
+table holds nothing for it.)"""
 
 
 @njit
@@ -99,21 +102,23 @@ def mean_show(keep: int, seen: int, r: np.ndarray) -> float:
     unseen = FULL_DECK & ~seen
     total = 0
     if popcount(keep) == 4:
-        shows = _RANK_SHOWS[_place(keep)]
-        for rank in range(13):
-            total += rank_count(unseen, rank) * shows[rank]
+        place = _place(keep)
+        total = _ALL_STARTERS[place]
+        rest = seen
+        while rest:
+            total -= _RANK_SHOWS[place, lowest(rest) >> 2]
+            rest &= rest - 1
     else:
         for rank in range(13):
             of_rank = unseen & (15 << (4 * rank))
             if of_rank:
                 starter = of_rank & -of_rank
                 total += popcount(of_rank) * rank_points(keep | starter)
-    for suit in range(4):
-        of_suit = unseen & (EACH_RANK << suit)
-        if of_suit:
-            points = suit_points(keep, lowest(of_suit), False, r)
-            if points:
-                total += popcount(of_suit) * points
+    if suits_matter(keep):
+        for suit in range(4):
+            of_suit = unseen & (EACH_RANK << suit)
+            if of_suit:
+                total += popcount(of_suit) * suit_points(keep, lowest(of_suit), False, r)
     return total / popcount(unseen)
 
 

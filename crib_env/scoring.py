@@ -22,6 +22,8 @@ from crib_env.cards import JACK, Card, from_mask, parse_cards, text, to_mask
 from crib_env.errors import InvalidCardError
 from crib_env.rules import CRIB_FLUSH_FOUR, SHORT_FLUSH, Rules, get_rules
 
+_JACKS = 15 << 4 * JACK
+
 
 @njit
 def count_fifteens(cards: int) -> int:
@@ -93,6 +95,12 @@ def count_nobs(hand: int, starter: int) -> int:
 def rank_points(cards: int) -> int:
     """Points that depend on ranks alone: fifteens, pairs and runs."""
     return count_fifteens(cards) + count_pairs(cards) + count_runs(cards)
+
+
+@njit
+def suits_matter(hand: int) -> bool:
+    """Whether `suit_points` can be more than nothing: with a jack, or in one suit."""
+    return hand & _JACKS != 0 or hand & ~(EACH_RANK << (lowest(hand) & 3)) == 0
 
 
 @njit

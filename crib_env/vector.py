@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import gymnasium
 import numpy as np
@@ -13,13 +13,22 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from crib_env.cards import CARDS, N_CARDS
-from crib_env.env import START_OPTIONS, CribbageEnv, check_options, observation_space
-from crib_env.episodes import Episodes, Opponent
+from crib_env.env import (
+    START_OPTIONS,
+    CribbageEnv,
+    check_options,
+    default_opponents,
+    observation_space,
+)
+from crib_env.episodes import Episodes, Opponent, Outcome, Seat
 from crib_env.errors import IllegalActionError, InvalidRulesError
 from crib_env.rewards import Reward
 from crib_env.rules import Rules, get_rules
 
-Infos = dict[str, Any]
+Infos: TypeAlias = dict[str, Any]
+Step: TypeAlias = tuple[
+    NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], Infos
+]
 
 
 class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[Any]]):
@@ -50,11 +59,11 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
     def __init__(
         self,
         num_envs: int = 1,
-        opponent: str | Opponent | Sequence[str | Opponent] = "medium",
+        opponent: str | Opponent | Sequence[str | Opponent] | None = None,
         reward: str | Reward = "win",
         episode: Literal["game", "deal"] = "game",
         rules: str | Rules | Mapping[str, Any] = "six-card",
-        seat: int = 0,
+        seat: Seat = 0,
         skip_forced: bool = True,
         illegal_action: Literal["lose", "raise"] = "lose",
         autoreset_mode: str | AutoresetMode = AutoresetMode.SAME_STEP,
@@ -80,11 +89,12 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
         if isinstance(opponent, Sequence) and not isinstance(opponent, str):
             opponents = opponent
         else:
-            opponents = [opponent]
+            opponents = default_opponents(opponent, seat)
         self._episodes = Episodes(
             num_envs, opponents, reward, episode, self.rules, seat, skip_forced
         )
         self._ended = np.ones(num_envs, np.bool_)
+        self._any_ended = True
         self._seeded = False
 
     @property
@@ -116,8 +126,12 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
         else:
             self._episodes.reset(rows)
         self._ended[rows] = False
-        observations, masks = self._episodes.observe(self._episodes.rows)
-        return observations, {"action_mask": masks, "_action_mask": np.ones(self.num_envs, bool)}
+        self._any_ended = bool(self._ended.any())
+        observations, masks, observers = self._episodes.look(self._episodes.rows)
+        infos = {"action_mask": masks, "_action_mask": np.ones(self.num_envs, np.bool_)}
+        if self._episodes.all_seats:
+            infos |= {"seat": observers, "_seat": np.ones(self.num_envs, np.bool_)}
+        return observations, infos
 
     def _seed_rows(self, seed: int | list[int | None] | None) -> None:
         if isinstance(seed, int | np.integer):
@@ -139,11 +153,7 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
                 self._episodes.seed(row, int(random.integers(1 << 63)))
         self._seeded = True
 
-    def step(
-        self, actions: NDArray[np.int64]
-    ) -> tuple[
-        NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], Infos
-    ]:
+    def step(self, actions: NDArray[np.int64]) -> Step:
         """Lay a card in every row; the others answer.
 
         Args:
@@ -166,67 +176,79 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
             raise IllegalActionError(
                 f"there are {self.num_envs} actions to give, not an array {cards.shape}"
             )
-        waiting = self._ended.copy()
-        if waiting.any() and (not self._seeded or self.autoreset_mode != AutoresetMode.NEXT_STEP):
+        if not self._seeded or (self._any_ended and self.autoreset_mode != AutoresetMode.NEXT_STEP):
             raise gymnasium.error.ResetNeeded("some episodes are over: call reset first")
-        rewards = np.zeros(self.num_envs, np.float64)
-        ended = np.zeros(self.num_envs, np.bool_)
-        infos: Infos = {}
+        rows = self._episodes.rows
+        if self._any_ended:
+            return self._step_some(cards)
+        if self.illegal_action == "raise":
+            self._check(rows, cards)
+        outcome = self._episodes.step(rows, cards)
+        return self._told(outcome, np.zeros(self.num_envs, np.bool_))
+
+    def _check(self, rows: NDArray[np.int64], cards: NDArray[np.int64]) -> None:
+        legal = self._episodes.legal(rows, cards)
+        if not legal.all():
+            at = int(legal.argmin())
+            card = int(cards[at])
+            name = str(CARDS[card]) if 0 <= card < N_CARDS else repr(card)
+            raise IllegalActionError(f"{name} is not legal in game {rows[at]}")
+
+    def _step_some(self, cards: NDArray[np.int64]) -> Step:
+        """A step in which rows that ended with the last one are reset."""
+        waiting = self._ended
         going = np.flatnonzero(~waiting)
-        self._play(going, cards, rewards, ended, infos)
-        if waiting.any():
-            self._episodes.reset(np.flatnonzero(waiting))
-        self._ended = ended.copy()
-        observations = self._finish(ended, infos)
-        return observations, rewards, ended, np.zeros(self.num_envs, np.bool_), infos
+        if self.illegal_action == "raise":
+            self._check(going, cards[going])
+        played = self._episodes.step(going, cards[going])
+        reset = np.flatnonzero(waiting)
+        self._episodes.reset(reset)
+        new = self._episodes.look(reset)
+        nothing = np.zeros(len(reset))
+        rest = (*new, nothing, np.zeros((len(reset), played.by_seat.shape[1])))
+        whole = []
+        for some, others in zip(played, (*rest, nothing > 0, nothing > 0), strict=True):
+            both = np.empty((self.num_envs, *some.shape[1:]), some.dtype)
+            both[going], both[reset] = some, others
+            whole.append(both)
+        return self._told(Outcome(*whole), waiting)
 
-    def _play(
-        self,
-        rows: NDArray[np.int64],
-        cards: NDArray[np.int64],
-        rewards: NDArray[np.float64],
-        ended: NDArray[np.bool_],
-        infos: Infos,
-    ) -> None:
-        legal = self._episodes.legal(rows, cards[rows])
-        wrong = rows[~legal]
-        if len(wrong):
-            if self.illegal_action == "raise":
-                card = int(cards[wrong[0]])
-                name = str(CARDS[card]) if 0 <= card < N_CARDS else repr(card)
-                raise IllegalActionError(f"{name} is not legal in game {wrong[0]}")
-            rewards[wrong] = self._episodes.forfeit(wrong)
-            ended[wrong] = True
-            infos["illegal_action"] = infos["_illegal_action"] = ended.copy()
-        right = rows[legal]
-        rewards[right], ended[right] = self._episodes.step(right, cards[right])
-
-    def _finish(self, ended: NDArray[np.bool_], infos: Infos) -> NDArray[np.float32]:
-        """Observe, say how episodes ended, and reset them where that is now."""
+    def _told(self, outcome: Outcome, waiting: NDArray[np.bool_]) -> Step:
+        """A step as Gymnasium has it; how episodes ended; and the next ones, where that is now."""
         episodes = self._episodes
-        observations, masks = episodes.observe(episodes.rows)
-        over = np.flatnonzero(ended)
-        if len(over):
+        observations, masks, observers, rewards, by_seat, ended, illegal = outcome
+        infos: Infos = {}
+        self._ended, self._any_ended = ended, False
+        if ended.any():
+            over = np.flatnonzero(ended)
             result = self._results(over, ended)
+            if illegal.any():
+                result["illegal_action"], result["_illegal_action"] = illegal, illegal.copy()
             if self.autoreset_mode == AutoresetMode.SAME_STEP:
-                final = {"action_mask": np.zeros_like(masks), "_action_mask": ended.copy()}
-                final["action_mask"][over] = masks[over]
-                for name in ("illegal_action", "_illegal_action"):
-                    if name in infos:
-                        final[name] = infos.pop(name)
+                final: Infos = {"action_mask": masks}
+                if episodes.all_seats:
+                    final["seat"] = observers
+                for name, values in tuple(final.items()):
+                    final[name] = np.zeros_like(values)
+                    final[name][over] = values[over]
+                    final[f"_{name}"] = ended.copy()
                 infos["final_info"] = {**final, **result}
                 infos["final_obs"] = np.full(self.num_envs, None, dtype=object)
                 for row in over:
                     infos["final_obs"][row] = observations[row].copy()
                 infos["_final_obs"] = infos["_final_info"] = ended.copy()
                 episodes.reset(over)
-                self._ended[over] = False
-                observations[over], masks[over] = episodes.observe(over)
+                observations[over], masks[over], observers[over] = episodes.look(over)
             else:
+                self._any_ended = True
                 infos.update(result)
         infos["action_mask"] = masks
         infos["_action_mask"] = np.ones(self.num_envs, np.bool_)
-        return observations
+        if episodes.all_seats:
+            infos["seat"], infos["_seat"] = observers, np.ones(self.num_envs, np.bool_)
+            infos["rewards"], infos["_rewards"] = by_seat, ~waiting
+        truncated = np.zeros(self.num_envs, np.bool_)
+        return observations, rewards, ended, truncated, infos
 
     def _results(self, over: NDArray[np.int64], ended: NDArray[np.bool_]) -> Infos:
         infos: Infos = {}

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crib_agents.bot import BatchBot, BotError
+from crib_agents.bot import BatchBot, BotError, same_play
 from crib_agents.uniform import check_seed, mask_to_set, pick, position_hash
 from crib_env import engine
 from crib_env import rules as R
@@ -23,8 +23,9 @@ from crib_env import state as S
 from crib_env._jit import njit
 from crib_env.bits import lowest, pip, popcount, rank_count
 from crib_env.cards import FULL_DECK, N_CARDS
+from crib_env.episodes import PlayOn
 from crib_env.expectation import CRIB_MEANS, discard_values
-from crib_env.observation import offsets, recall
+from crib_env.observation import offsets, recall, seen_by
 from crib_env.rules import SIX_CARD, Rules
 from crib_env.scoring import count_runs, play_parts, rank_points, suit_points
 
@@ -283,6 +284,28 @@ def _heuristic_actions(
         out[b] = choose(s, r, mask_to_set(masks[b]), p, crib_means, seed)
 
 
+@njit
+def _heuristic_play_on(
+    states: np.ndarray,
+    r: np.ndarray,
+    rows: np.ndarray,
+    seat: int,
+    one_deal: bool,
+    skip_forced: bool,
+    p: np.ndarray,
+    crib_means: np.ndarray,
+    seed: int,
+) -> None:
+    ev = np.zeros((0, S.EVENT_WIDTH), np.int64)
+    known = np.zeros(S.STATE_SIZE, np.int64)
+    for k in range(rows.shape[0]):
+        s = states[rows[k]]
+        while engine.asks_another(s, seat):
+            seen_by(s, r, s[S.TO_ACT], known)
+            engine.apply(s, r, choose(known, r, engine.legal(s), p, crib_means, seed), ev)
+            engine.settle(s, r, one_deal, skip_forced, ev)
+
+
 class HeuristicBot(BatchBot):
     """The heuristic with given settings.
 
@@ -326,6 +349,31 @@ class HeuristicBot(BatchBot):
             rows, legal, self._rules_row, self._offsets, self._p, self._weighted, self.seed, out
         )
         return out
+
+    def in_engine(self, rules: Rules) -> PlayOn | None:
+        """How it plays without observations, see `crib_env.episodes.Opponent`."""
+        return self._play_on if same_play(self.rules, rules) else None
+
+    def _play_on(
+        self,
+        states: NDArray[np.int64],
+        rules_row: NDArray[np.int64],
+        rows: NDArray[np.int64],
+        seat: int,
+        one_deal: bool,
+        skip_forced: bool,
+    ) -> None:
+        _heuristic_play_on(
+            states,
+            rules_row,
+            rows,
+            seat,
+            one_deal,
+            skip_forced,
+            self._p,
+            self._weighted,
+            self.seed,
+        )
 
     def options(self) -> dict[str, Any]:
         """The settings, and the seed of the errors."""

@@ -1,0 +1,214 @@
+"""One step of many episodes in two kernels: lay the cards; say what came of it.
+
+What an episode remembers between steps is a row of notes, int64 ``[NOTES]``: who
+was asked, the scores at that decision, and how the deal began.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crib_env import engine
+from crib_env import rules as R
+from crib_env import state as S
+from crib_env._jit import njit
+from crib_env.cards import N_CARDS
+from crib_env.observation import observe, write_mask
+from crib_env.rewards import CUSTOM, worth
+
+ACTOR = 0
+"""Seat that laid the last card by its own choice."""
+DEAL_NUMBER = 1
+"""Number of the deal in which that was."""
+DEALER = 2
+"""Its dealer."""
+BEFORE = 3
+"""Points by side at the last decision."""
+DEAL_BEFORE = BEFORE + S.MAX_SEATS
+"""Points by side when that deal began."""
+NOTES = DEAL_BEFORE + S.MAX_SEATS
+
+_DEAL_OVER = int(S.Phase.DEAL_OVER)
+_OVER = int(S.Phase.OVER)
+_SIDES = int(S.MAX_SEATS)
+
+
+@njit
+def _note_deal(s: np.ndarray, note: np.ndarray) -> None:
+    note[DEAL_NUMBER] = s[S.DEAL_NUMBER]
+    note[DEALER] = s[S.DEALER]
+    for side in range(_SIDES):
+        note[DEAL_BEFORE + side] = s[S.SCORE + side]
+
+
+@njit
+def note_decision(states: np.ndarray, notes: np.ndarray, rows: np.ndarray) -> None:
+    """Note the scores at the decision to come."""
+    for k in range(rows.shape[0]):
+        for side in range(_SIDES):
+            notes[rows[k], BEFORE + side] = states[rows[k], S.SCORE + side]
+
+
+@njit
+def begin(
+    states: np.ndarray,
+    notes: np.ndarray,
+    r: np.ndarray,
+    rows: np.ndarray,
+    one_deal: bool,
+    skip_forced: bool,
+) -> None:
+    """After the deal: note how it begins, and go on to the first decision."""
+    ev = np.zeros((0, S.EVENT_WIDTH), np.int64)
+    for k in range(rows.shape[0]):
+        s = states[rows[k]]
+        _note_deal(s, notes[rows[k]])
+        engine.settle(s, r, one_deal, skip_forced, ev)
+
+
+@njit
+def lay(
+    states: np.ndarray,
+    notes: np.ndarray,
+    r: np.ndarray,
+    rows: np.ndarray,
+    cards: np.ndarray,
+    one_deal: bool,
+    skip_forced: bool,
+    illegal: np.ndarray,
+) -> None:
+    """Lay one card in each row and go on to the next decision; who may not lay it loses.
+
+    Args:
+        illegal: bool ``[n]``, set to whether the card may not be laid.
+    """
+    ev = np.zeros((0, S.EVENT_WIDTH), np.int64)
+    for k in range(rows.shape[0]):
+        s = states[rows[k]]
+        seat = s[S.TO_ACT]
+        card = cards[k]
+        notes[rows[k], ACTOR] = seat
+        illegal[k] = card < 0 or card >= N_CARDS or not (engine.legal(s) >> card) & 1
+        if illegal[k]:
+            engine.forfeit(s, r, seat)
+        else:
+            engine.apply(s, r, card, ev)
+            engine.settle(s, r, one_deal, skip_forced, ev)
+
+
+@njit
+def _observer(s: np.ndarray, note: np.ndarray, seats: np.ndarray) -> int:
+    """Whose view it is: the player's; where all decide, the seat to act or the last that did."""
+    if seats.shape[0] == 1:
+        return seats[0]
+    return note[ACTOR] if s[S.PHASE] >= _DEAL_OVER else s[S.TO_ACT]
+
+
+@njit
+def _show(
+    s: np.ndarray,
+    note: np.ndarray,
+    r: np.ndarray,
+    seats: np.ndarray,
+    at: np.ndarray,
+    observation: np.ndarray,
+    mask: np.ndarray,
+) -> int:
+    """Write what there is to see and to do; returns who sees it."""
+    seat = _observer(s, note, seats)
+    observe(s, r, seat, at, observation)
+    write_mask(engine.legal(s) if seat == s[S.TO_ACT] else 0, mask)
+    return seat
+
+
+@njit
+def look(
+    states: np.ndarray,
+    notes: np.ndarray,
+    r: np.ndarray,
+    rows: np.ndarray,
+    seats: np.ndarray,
+    at: np.ndarray,
+    observations: np.ndarray,
+    masks: np.ndarray,
+    observers: np.ndarray,
+) -> None:
+    """Write what there is to see and to do in each row, and who sees it."""
+    for k in range(rows.shape[0]):
+        row = rows[k]
+        observers[k] = _show(states[row], notes[row], r, seats, at, observations[k], masks[k])
+
+
+@njit
+def _pay(
+    s: np.ndarray,
+    note: np.ndarray,
+    r: np.ndarray,
+    seats: np.ndarray,
+    reward: int,
+    chances: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """What the step brought each seat."""
+    stopped = s[S.PHASE] >= _DEAL_OVER
+    players = r[R.PLAYERS]
+    sides = 2 if r[R.TEAMS] else players
+    # A deal that began since the last decision has pegged nothing yet: nobody has
+    # scored before the player's first discard.
+    deal_over = stopped or s[S.DEAL_NUMBER] != note[DEAL_NUMBER]
+    dealer = engine.around(s[S.DEALER] + stopped, players)
+    for place in range(seats.shape[0]):
+        out[place] = worth(
+            reward,
+            engine.side_of(r, seats[place]),
+            sides,
+            note[BEFORE : BEFORE + _SIDES],
+            s[S.SCORE : S.SCORE + _SIDES],
+            note[DEAL_BEFORE : DEAL_BEFORE + _SIDES],
+            engine.side_of(r, note[DEALER]),
+            engine.side_of(r, dealer),
+            deal_over,
+            s[S.PHASE] == _OVER,
+            s[S.WINNER],
+            chances,
+        )
+
+
+@njit
+def tell(
+    states: np.ndarray,
+    notes: np.ndarray,
+    r: np.ndarray,
+    rows: np.ndarray,
+    seats: np.ndarray,
+    at: np.ndarray,
+    reward: int,
+    chances: np.ndarray,
+    rewards: np.ndarray,
+    ended: np.ndarray,
+    observations: np.ndarray,
+    masks: np.ndarray,
+    observers: np.ndarray,
+) -> None:
+    """Say what came of a step: rewards, ends, and what there is to see.
+
+    Args:
+        seats: int64 ``[1]``, the player's seat; or all, int64 ``[players]``.
+        at: offsets of the pieces of the observation.
+        reward: number of a built-in reward; with `CUSTOM` nothing is paid here.
+        chances: the table that it needs.
+        rewards: float64 ``[n, len(seats)]``.
+        ended: bool ``[n]``.
+        observations, masks, observers: as for `look`.
+    """
+    for k in range(rows.shape[0]):
+        s = states[rows[k]]
+        note = notes[rows[k]]
+        ended[k] = s[S.PHASE] >= _DEAL_OVER
+        if reward != CUSTOM:
+            _pay(s, note, r, seats, reward, chances, rewards[k])
+        for side in range(_SIDES):
+            note[BEFORE + side] = s[S.SCORE + side]
+        if s[S.DEAL_NUMBER] != note[DEAL_NUMBER]:
+            _note_deal(s, note)
+        observers[k] = _show(s, note, r, seats, at, observations[k], masks[k])
