@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from crib_env import engine
 from crib_env import state as S
-from crib_env._jit import njit
+from crib_env._jit import lean_njit
 from crib_env.cards import N_CARDS
 from crib_env.observation import observation_size, observe, offsets, write_mask
 from crib_env.rules import SIX_CARD, Rules
@@ -18,20 +18,25 @@ Rows = NDArray[np.int64]
 NO_DECK = np.zeros(0, np.int64)
 
 
-@njit
+@lean_njit
 def _start(
-    states: np.ndarray, r: np.ndarray, rows: np.ndarray, seeds: np.ndarray, dealers: np.ndarray
+    states: np.ndarray,
+    r: np.ndarray,
+    rows: np.ndarray,
+    seeds: np.ndarray,
+    dealers: np.ndarray,
+    deck: np.ndarray,
+    ev: np.ndarray,
 ) -> None:
-    deck = np.zeros(0, np.int64)
-    ev = np.zeros((0, S.EVENT_WIDTH), np.int64)
     for k in range(rows.shape[0]):
         engine.start(states[rows[k]], r, seeds[k], dealers[k], deck, ev)
 
 
-@njit
-def _apply(states: np.ndarray, r: np.ndarray, rows: np.ndarray, cards: np.ndarray) -> int:
+@lean_njit
+def _apply(
+    states: np.ndarray, r: np.ndarray, rows: np.ndarray, cards: np.ndarray, ev: np.ndarray
+) -> int:
     """Lay one card in each row; the place of the first illegal one stops it, else -1."""
-    ev = np.zeros((0, S.EVENT_WIDTH), np.int64)
     for k in range(rows.shape[0]):
         s = states[rows[k]]
         card = cards[k]
@@ -41,23 +46,27 @@ def _apply(states: np.ndarray, r: np.ndarray, rows: np.ndarray, cards: np.ndarra
     return -1
 
 
-@njit
+@lean_njit
 def _legal(states: np.ndarray, rows: np.ndarray, cards: np.ndarray, out: np.ndarray) -> None:
     for k in range(rows.shape[0]):
         inside = 0 <= cards[k] < N_CARDS
         out[k] = inside and (engine.legal(states[rows[k]]) >> cards[k]) & 1
 
 
-@njit
+@lean_njit
 def _settle(
-    states: np.ndarray, r: np.ndarray, rows: np.ndarray, one_deal: bool, skip_forced: bool
+    states: np.ndarray,
+    r: np.ndarray,
+    rows: np.ndarray,
+    one_deal: bool,
+    skip_forced: bool,
+    ev: np.ndarray,
 ) -> None:
-    ev = np.zeros((0, S.EVENT_WIDTH), np.int64)
     for k in range(rows.shape[0]):
         engine.settle(states[rows[k]], r, one_deal, skip_forced, ev)
 
 
-@njit
+@lean_njit
 def _observe(
     states: np.ndarray,
     r: np.ndarray,
@@ -73,10 +82,10 @@ def _observe(
         write_mask(engine.legal(s) if seats[k] == s[S.TO_ACT] else 0, masks[k])
 
 
-@njit
-def _next_deal(states: np.ndarray, r: np.ndarray, rows: np.ndarray) -> None:
-    deck = np.zeros(0, np.int64)
-    ev = np.zeros((0, S.EVENT_WIDTH), np.int64)
+@lean_njit
+def _next_deal(
+    states: np.ndarray, r: np.ndarray, rows: np.ndarray, deck: np.ndarray, ev: np.ndarray
+) -> None:
     for k in range(rows.shape[0]):
         engine.next_deal(states[rows[k]], r, deck, ev)
 
@@ -120,7 +129,7 @@ class GameBatch:
             seeds: int64 ``[n]``, 64 random bits each.
             dealers: int64 ``[n]``, first dealers; -1 for one by the rules.
         """
-        _start(self.states, self.rules_row, rows, seeds, dealers)
+        _start(self.states, self.rules_row, rows, seeds, dealers, NO_DECK, engine.NO_EVENTS)
 
     def start_one(self, row: int, seed: int, dealer: int, deck: NDArray[np.int64]) -> None:
         """Begin one game, with the first cards of its deck given."""
@@ -128,11 +137,13 @@ class GameBatch:
 
     def next_deal(self, rows: Rows) -> None:
         """Go on after the end of a deal, where games stop there (``one_deal``)."""
-        _next_deal(self.states, self.rules_row, rows)
+        _next_deal(self.states, self.rules_row, rows, NO_DECK, engine.NO_EVENTS)
 
     def settle(self, rows: Rows) -> None:
         """Go on to the next decision: single legal cards, new deals."""
-        _settle(self.states, self.rules_row, rows, self.one_deal, self.skip_forced)
+        _settle(
+            self.states, self.rules_row, rows, self.one_deal, self.skip_forced, engine.NO_EVENTS
+        )
 
     def apply(self, rows: Rows, cards: NDArray[np.int64]) -> None:
         """Lay a card in each row and go on to the next decision.
@@ -140,7 +151,7 @@ class GameBatch:
         Raises:
             IndexError: when a card is not legal there; later rows are untouched.
         """
-        wrong = _apply(self.states, self.rules_row, rows, cards)
+        wrong = _apply(self.states, self.rules_row, rows, cards, engine.NO_EVENTS)
         if wrong >= 0:
             raise IndexError(f"card {cards[wrong]} is not legal in game {rows[wrong]}")
         self.settle(rows)

@@ -19,7 +19,7 @@ import numpy as np
 
 from crib_env import rules as R
 from crib_env import state as S
-from crib_env._jit import njit
+from crib_env._jit import lean_njit, njit
 from crib_env.bits import lowest, pip, playable
 from crib_env.cards import JACK, N_CARDS
 from crib_env.scoring import play_parts, show_points
@@ -64,7 +64,7 @@ _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 
 
-@njit
+@lean_njit
 def mix(word: int) -> int:
     """Scramble 64 bits (the output step of SplitMix64), for hashes and draws."""
     z = np.uint64(word)
@@ -73,14 +73,14 @@ def mix(word: int) -> int:
     return np.int64(z ^ (z >> np.uint64(31)))  # type: ignore[return-value]
 
 
-@njit
+@lean_njit
 def next_random(s: np.ndarray) -> int:
     """Advance the game's generator and return its next 64 bits."""
     s[S.RANDOM] = np.int64(np.uint64(s[S.RANDOM]) + _GAMMA)
     return mix(s[S.RANDOM])
 
 
-@njit
+@lean_njit
 def draw(s: np.ndarray, used: int) -> int:
     """A card that is not in ``used``, each as likely as the others."""
     while True:
@@ -89,19 +89,19 @@ def draw(s: np.ndarray, used: int) -> int:
             return card
 
 
-@njit
+@lean_njit
 def around(seat: int, players: int) -> int:
     """A seat counted past the last one, as a seat: a comparison, since dividing costs more."""
     return seat - players if seat >= players else seat
 
 
-@njit
+@lean_njit
 def side_of(r: np.ndarray, seat: int) -> int:
     """The score that a seat pegs on."""
     return seat & 1 if r[R.TEAMS] else seat
 
 
-@njit
+@lean_njit
 def emit(
     ev: np.ndarray, kind: int, seat: int, points: int, worth: int, cards: int, count: int
 ) -> None:
@@ -118,7 +118,7 @@ def emit(
     ev[at, 5] = count
 
 
-@njit
+@lean_njit
 def peg(
     s: np.ndarray,
     r: np.ndarray,
@@ -143,7 +143,7 @@ def peg(
         emit(ev, _E_WIN, seat, 0, 0, 0, s[S.COUNT])
 
 
-@njit
+@lean_njit
 def lowest_cut(ranks: np.ndarray) -> int:
     """Place of the lowest rank, or -1 when two share it and all cut again."""
     best = 0
@@ -178,7 +178,7 @@ def cut_for_deal(s: np.ndarray, r: np.ndarray) -> int:
             return seat
 
 
-@njit
+@lean_njit
 def start(
     s: np.ndarray, r: np.ndarray, seed: int, dealer: int, deck: np.ndarray, ev: np.ndarray
 ) -> None:
@@ -200,7 +200,7 @@ def start(
     deal(s, r, deck, ev)
 
 
-@njit
+@lean_njit
 def next_deal(s: np.ndarray, r: np.ndarray, deck: np.ndarray, ev: np.ndarray) -> None:
     """The deal passes to the left."""
     s[S.DEALER] = around(s[S.DEALER] + 1, r[R.PLAYERS])
@@ -208,6 +208,12 @@ def next_deal(s: np.ndarray, r: np.ndarray, deck: np.ndarray, ev: np.ndarray) ->
 
 
 @njit
+def deal_on(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
+    """The deal passes on, from a shuffled deck."""
+    next_deal(s, r, np.zeros(0, np.int64), ev)
+
+
+@lean_njit
 def deal(s: np.ndarray, r: np.ndarray, deck: np.ndarray, ev: np.ndarray) -> None:
     """Deal one card at a time from the dealer's left, then the blind cards and the starter."""
     players = r[R.PLAYERS]
@@ -250,7 +256,7 @@ def deal(s: np.ndarray, r: np.ndarray, deck: np.ndarray, ev: np.ndarray) -> None
         cut(s, r, ev)
 
 
-@njit
+@lean_njit
 def legal(s: np.ndarray) -> int:
     """The cards that the seat to act may lay down, as a set; empty when nobody is to act."""
     hand = s[S.HAND + s[S.TO_ACT]]
@@ -261,7 +267,7 @@ def legal(s: np.ndarray) -> int:
     return 0
 
 
-@njit
+@lean_njit
 def apply(s: np.ndarray, r: np.ndarray, card: int, ev: np.ndarray) -> None:
     """The seat to act lays down a card: to the crib before the starter, to the table after it."""
     if s[S.PHASE] == _DISCARD:
@@ -270,7 +276,7 @@ def apply(s: np.ndarray, r: np.ndarray, card: int, ev: np.ndarray) -> None:
         lay(s, r, card, ev)
 
 
-@njit
+@lean_njit
 def throw(s: np.ndarray, r: np.ndarray, card: int, ev: np.ndarray) -> None:
     """Throw a card to the crib; when all have thrown, cut."""
     seat = s[S.TO_ACT]
@@ -288,7 +294,7 @@ def throw(s: np.ndarray, r: np.ndarray, card: int, ev: np.ndarray) -> None:
         s[S.TO_ACT] = around(seat + 1, r[R.PLAYERS])
 
 
-@njit
+@lean_njit
 def cut(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
     """Turn the starter up; the dealer pegs two for a jack, his heels."""
     dealer = s[S.DEALER]
@@ -301,21 +307,21 @@ def cut(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
         heels(s, r, ev)
 
 
-@njit
+@lean_njit
 def heels(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
     """Two points to the dealer when the starter is a jack."""
     if s[S.STARTER] >> 2 == JACK:
         peg(s, r, s[S.DEALER], 2, _FROM_HEELS, ev, _E_HEELS, 1 << s[S.STARTER])
 
 
-@njit
+@lean_njit
 def history_entry(s: np.ndarray, at: int) -> int:
     """Entry ``at`` of the history: ``seat << 6 | card``."""
     word = s[S.HISTORY + at // S.ENTRIES_PER_WORD]
     return (word >> (8 * (at % S.ENTRIES_PER_WORD))) & 255
 
 
-@njit
+@lean_njit
 def remember(s: np.ndarray, seat: int, card: int) -> None:
     """Append a card, or a go, to the history of the play."""
     at = s[S.HISTORY_LENGTH]
@@ -323,7 +329,7 @@ def remember(s: np.ndarray, seat: int, card: int) -> None:
     s[S.HISTORY_LENGTH] = at + 1
 
 
-@njit
+@lean_njit
 def table_cards(s: np.ndarray, number: int, ev: np.ndarray) -> int:
     """The last ``number`` cards laid, as a set; nothing where nobody wants events."""
     cards = 0
@@ -339,7 +345,7 @@ def table_cards(s: np.ndarray, number: int, ev: np.ndarray) -> int:
     return cards
 
 
-@njit
+@lean_njit
 def add_to_series(s: np.ndarray, seat: int, card: int) -> None:
     """Put a card on the table: the count, the series, the history."""
     s[S.COUNT] += pip(card)
@@ -350,7 +356,7 @@ def add_to_series(s: np.ndarray, seat: int, card: int) -> None:
     s[S.HELD + seat] -= 1
 
 
-@njit
+@lean_njit
 def reset_series(s: np.ndarray) -> None:
     """The count goes back to nothing."""
     s[S.COUNT] = 0
@@ -361,13 +367,13 @@ def reset_series(s: np.ndarray) -> None:
     s[S.SOLO] = -1
 
 
-@njit
+@lean_njit
 def play_source(s: np.ndarray, seat: int) -> int:
     """Under which source a seat's points in the play are tallied."""
     return _FROM_PLAY_DEALER if seat == s[S.DEALER] else _FROM_PLAY_PONE
 
 
-@njit
+@lean_njit
 def lay(s: np.ndarray, r: np.ndarray, card: int, ev: np.ndarray) -> None:
     """Play a card, peg what it makes and find who acts next."""
     seat = s[S.TO_ACT]
@@ -391,7 +397,7 @@ def lay(s: np.ndarray, r: np.ndarray, card: int, ev: np.ndarray) -> None:
         pass_turn(s, r, ev)
 
 
-@njit
+@lean_njit
 def pass_turn(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
     """After a card: the next seat that can play, or the end of the series."""
     if s[S.COUNT] == 31:
@@ -421,7 +427,7 @@ def pass_turn(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
         end_series(s, r, ev)
 
 
-@njit
+@lean_njit
 def say_go(s: np.ndarray, seat: int, ev: np.ndarray) -> None:
     """A seat that holds cards but none that fits says go."""
     if s[S.FIRST_GO] < 0:
@@ -431,7 +437,7 @@ def say_go(s: np.ndarray, seat: int, ev: np.ndarray) -> None:
     emit(ev, _E_GO, seat, 0, 0, 0, s[S.COUNT])
 
 
-@njit
+@lean_njit
 def next_leader(s: np.ndarray, r: np.ndarray) -> int:
     """Who leads the next series; -1 when nobody holds a card."""
     players = r[R.PLAYERS]
@@ -445,7 +451,7 @@ def next_leader(s: np.ndarray, r: np.ndarray) -> int:
     return -1
 
 
-@njit
+@lean_njit
 def end_series(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
     """Reset the count and let the next leader begin, or go to the show."""
     leader = next_leader(s, r)
@@ -456,7 +462,7 @@ def end_series(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
         s[S.TO_ACT] = leader
 
 
-@njit
+@lean_njit
 def show(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
     """Count the hands from the dealer's left, then the crib; the first at the target wins."""
     begin_count(s, r, around(s[S.DEALER] + 1, r[R.PLAYERS]), ev)
@@ -465,7 +471,7 @@ def show(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
             claim(s, r, MOST_POINTS, ev)
 
 
-@njit
+@lean_njit
 def begin_count(s: np.ndarray, r: np.ndarray, seat: int, ev: np.ndarray) -> None:
     """It is a seat's turn to count its hand, or its crib once its hand is counted."""
     s[S.PHASE] = _COUNT
@@ -474,7 +480,7 @@ def begin_count(s: np.ndarray, r: np.ndarray, seat: int, ev: np.ndarray) -> None
         heels(s, r, ev)
 
 
-@njit
+@lean_njit
 def claim(s: np.ndarray, r: np.ndarray, points: int, ev: np.ndarray) -> None:
     """The seat to act claims points for its hand, or for its crib after that.
 
@@ -508,7 +514,7 @@ def claim(s: np.ndarray, r: np.ndarray, points: int, ev: np.ndarray) -> None:
         begin_count(s, r, around(seat + 1, r[R.PLAYERS]), ev)
 
 
-@njit
+@lean_njit
 def settle(s: np.ndarray, r: np.ndarray, one_deal: bool, skip_forced: bool, ev: np.ndarray) -> None:
     """Go on to the next real decision: new deals, and single legal cards where wanted.
 
@@ -518,7 +524,7 @@ def settle(s: np.ndarray, r: np.ndarray, one_deal: bool, skip_forced: bool, ev: 
     """
     while True:
         if s[S.PHASE] == _DEAL_OVER and not one_deal:
-            next_deal(s, r, np.zeros(0, np.int64), ev)
+            deal_on(s, r, ev)
         if s[S.PHASE] >= _COUNT or not skip_forced:
             return
         cards = legal(s)
@@ -527,7 +533,7 @@ def settle(s: np.ndarray, r: np.ndarray, one_deal: bool, skip_forced: bool, ev: 
         apply(s, r, lowest(cards), ev)
 
 
-@njit
+@lean_njit
 def forfeit(s: np.ndarray, r: np.ndarray, seat: int) -> None:
     """A seat gives the game up: the next side is taken to have reached the target."""
     sides = 2 if r[R.TEAMS] else r[R.PLAYERS]
@@ -537,7 +543,7 @@ def forfeit(s: np.ndarray, r: np.ndarray, seat: int) -> None:
     s[S.PHASE] = _OVER
 
 
-@njit
+@lean_njit
 def asks_another(s: np.ndarray, seat: int) -> bool:
     """Whether somebody has to decide, and it is not that seat."""
     return s[S.PHASE] < _COUNT and s[S.TO_ACT] != seat

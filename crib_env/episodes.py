@@ -21,7 +21,7 @@ from crib_env import stepping
 from crib_env._jit import njit
 from crib_env.batch import GameBatch, Rows
 from crib_env.cards import N_CARDS
-from crib_env.engine import next_random
+from crib_env.engine import NO_EVENTS, next_random
 from crib_env.errors import InvalidRulesError, InvalidViewError
 from crib_env.game import check_dealer, check_deck, check_scores
 from crib_env.rewards import CUSTOM, Change, Reward, get_chances, get_reward, number_of
@@ -187,7 +187,8 @@ class Episodes:
             if self._draws_scores:
                 self._draw_scores(rows)
             self._begin(rows)
-            rows = rows[self.batch.stopped[rows]]  # over before the player was asked
+            over = self.batch.states[rows, S.PHASE] >= S.Phase.DEAL_OVER
+            rows = rows[over]  # before the player was asked
 
     def reset_to(self, row: int, dealer: Any, deck: Any, scores: Any) -> None:
         """Begin an episode with the first dealer, deck or scores given; None for each as usual.
@@ -222,7 +223,13 @@ class Episodes:
     def _begin(self, rows: Rows) -> None:
         batch = self.batch
         stepping.begin(
-            batch.states, self._notes, batch.rules_row, rows, self.one_deal, self.skip_forced
+            batch.states,
+            self._notes,
+            batch.rules_row,
+            NO_EVENTS,
+            rows,
+            self.one_deal,
+            self.skip_forced,
         )
         self._answer(rows)
         stepping.note_decision(batch.states, self._notes, rows)
@@ -275,6 +282,7 @@ class Episodes:
             batch.states,
             self._notes,
             batch.rules_row,
+            NO_EVENTS,
             rows,
             cards,
             self.one_deal,
@@ -380,9 +388,9 @@ class Episodes:
             (0, 1 or 2 for a double; given or taken), ``scores`` int64 ``[n, sides]``. Where all
             seats decide the first three are by seat, ``[n, players]``.
         """
-        scores = self.batch.scores[rows].copy()
+        scores = self.batch.scores[rows]
         began = self._notes[rows, stepping.DEAL_BEFORE : stepping.DEAL_BEFORE + scores.shape[1]]
-        over = self.batch.over[rows]
+        over = self.batch.states[rows, S.PHASE] == S.Phase.OVER
         winner = self.batch.winner[rows]
         found: dict[str, list[NDArray[Any]]] = {"is_success": [], "margin": [], "skunk": []}
         for side in self._sides:

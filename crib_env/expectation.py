@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from crib_env import rules as R
 from crib_env import state as S
-from crib_env._jit import njit
+from crib_env._jit import lean_njit
 from crib_env.bits import EACH_RANK, lowest, popcount, rank_count
 from crib_env.cards import FULL_DECK, RANKS
 from crib_env.engine import side_of
@@ -49,7 +49,7 @@ _CRIB_CARDS = 4
 _CHOOSE = np.array([[comb(n, k) for k in range(5)] for n in range(17)], np.int64)
 
 
-@njit
+@lean_njit
 def _place(keep: int) -> int:
     """Place of four ranks among all multisets of four, 0 to 1819."""
     place = 0
@@ -62,13 +62,13 @@ def _place(keep: int) -> int:
     return place
 
 
-@njit
+@lean_njit
 def _with_rank(cards: int, rank: int) -> int:
     """The cards and one more of a rank, of a suit that they lack."""
     return cards | 1 << (4 * rank + rank_count(cards, rank))
 
 
-@njit
+@lean_njit
 def _fill_rank_shows(table: np.ndarray) -> None:
     for a in range(13):
         for b in range(a, 13):
@@ -90,7 +90,7 @@ _ALL_STARTERS: NDArray[np.int64] = 4 * _RANK_SHOWS.sum(axis=1, dtype=np.int64)
 table holds nothing for it.)"""
 
 
-@njit
+@lean_njit
 def mean_show(keep: int, seen: int, r: np.ndarray) -> float:
     """Mean points of a keep over every starter outside ``seen``.
 
@@ -122,13 +122,13 @@ def mean_show(keep: int, seen: int, r: np.ndarray) -> float:
     return total / popcount(unseen)
 
 
-@njit
+@lean_njit
 def crib_is_ours(s: np.ndarray, r: np.ndarray, seat: int) -> bool:
     """Whether the seat's side owns the crib."""
     return side_of(r, s[S.DEALER]) == side_of(r, seat)
 
 
-@njit
+@lean_njit
 def crib_value(thrown: int, r: np.ndarray, table: np.ndarray) -> float:
     """What the crib is worth by the cards that one seat throws to it, in points.
 
@@ -146,7 +146,7 @@ def crib_value(thrown: int, r: np.ndarray, table: np.ndarray) -> float:
     return mean * (r[R.PLAYERS] * r[R.THROWN] + r[R.BLIND]) / _CRIB_CARDS
 
 
-@njit
+@lean_njit
 def discard_values(
     s: np.ndarray, r: np.ndarray, seat: int, crib_means: np.ndarray, out: np.ndarray
 ) -> None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from crib_env import rules as R
 from crib_env import state as S
-from crib_env._jit import njit
+from crib_env._jit import lean_njit, njit
 from crib_env.bits import lowest, pip, playable, popcount
 from crib_env.cards import N_CARDS
 from crib_env.engine import (
@@ -128,20 +128,20 @@ _HAND, _THROWN, _STARTER, _LAID, _GOES, _RECENT, _SERIES, _COUNT = range(8)
 _PHASE, _DEALER, _LAST, _GONE, _HELD, _SCORES, _TO_GO, _POINTS, _BARRED = range(8, 17)
 
 
-@njit
+@lean_njit
 def _write_set(out: np.ndarray, at: int, cards: int) -> None:
     while cards:
         out[at + lowest(cards)] = 1.0
         cards &= cards - 1
 
 
-@njit
+@lean_njit
 def seen_from(who: int, seat: int, players: int) -> int:
     """A seat, counted from the observer's own."""
     return who - seat if who >= seat else who - seat + players
 
 
-@njit
+@lean_njit
 def _write_history(
     s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: np.ndarray
 ) -> None:
@@ -181,7 +181,7 @@ def _write_history(
         out[laid_at + who * N_CARDS + card] = laid / table
 
 
-@njit
+@lean_njit
 def _write_series(s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: np.ndarray) -> None:
     players = r[R.PLAYERS]
     out[at[_COUNT] + s[S.COUNT]] = 1.0
@@ -203,17 +203,21 @@ def _write_series(s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: 
 
 
 @njit
-def _write_points(s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: np.ndarray) -> None:
+def _write_discard_points(
+    s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: np.ndarray
+) -> None:
+    values = np.empty(N_CARDS, np.float64)
+    discard_values(s, r, seat, CRIB_MEANS, values)
     cards = s[S.HAND + seat]
-    if s[S.PHASE] == _DISCARD:
-        values = np.empty(N_CARDS, np.float64)
-        discard_values(s, r, seat, CRIB_MEANS, values)
-        while cards:
-            card = lowest(cards)
-            cards &= cards - 1
-            out[at[_POINTS] + card] = POINT * values[card]
-        return
-    cards = playable(cards, s[S.COUNT])
+    while cards:
+        card = lowest(cards)
+        cards &= cards - 1
+        out[at[_POINTS] + card] = POINT * values[card]
+
+
+@lean_njit
+def _write_play_points(s: np.ndarray, seat: int, at: np.ndarray, out: np.ndarray) -> None:
+    cards = playable(s[S.HAND + seat], s[S.COUNT])
     while cards:
         card = lowest(cards)
         cards &= cards - 1
@@ -225,7 +229,7 @@ def _write_points(s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: 
         out[at[_POINTS] + card] = POINT * (fifteen + thirty_one + pairs + run)
 
 
-@njit
+@lean_njit
 def observe(s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: np.ndarray) -> None:
     """Write what a seat sees.
 
@@ -251,7 +255,7 @@ def observe(s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: np.nda
         left = r[R.THROWN] - popcount(thrown)
         if left > 0:
             out[at[_PHASE] + (0 if left == 2 else 1)] = 1.0
-            _write_points(s, r, seat, at, out)
+            _write_discard_points(s, r, seat, at, out)
         return
     starter = s[S.STARTER]
     if starter >= 0:
@@ -264,10 +268,10 @@ def observe(s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: np.nda
         # Only now: when the deal is over there is no series, whatever lies on the table.
         out[at[_PHASE] + 2] = 1.0
         _write_series(s, r, seat, at, out)
-        _write_points(s, r, seat, at, out)
+        _write_play_points(s, seat, at, out)
 
 
-@njit
+@lean_njit
 def write_mask(cards: int, out: np.ndarray) -> None:
     """Write a set as int8 ``[52]``: 1 where legal, all ones when there is nothing to choose."""
     if cards == 0:
@@ -279,7 +283,7 @@ def write_mask(cards: int, out: np.ndarray) -> None:
         cards &= cards - 1
 
 
-@njit
+@lean_njit
 def _read_set(row: np.ndarray, at: int) -> int:
     cards = 0
     for card in range(N_CARDS):
@@ -318,7 +322,7 @@ def _read_history(row: np.ndarray, r: np.ndarray, at: np.ndarray, s: np.ndarray)
         reset_series(s)
 
 
-@njit
+@lean_njit
 def recall(row: np.ndarray, r: np.ndarray, at: np.ndarray, s: np.ndarray) -> None:
     """Rebuild what the observer knows, as a game in which he sits at seat 0.
 
@@ -364,7 +368,7 @@ def recall(row: np.ndarray, r: np.ndarray, at: np.ndarray, s: np.ndarray) -> Non
             s[S.GONE] |= 1 << step
 
 
-@njit
+@lean_njit
 def seen_by(s: np.ndarray, r: np.ndarray, seat: int, out: np.ndarray) -> None:
     """What the seat to act knows, straight from the game: the row that `recall` makes.
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from crib_env import rules as R
 from crib_env import state as S
-from crib_env._jit import njit
+from crib_env._jit import lean_njit
 from crib_env.errors import InvalidRulesError
 from crib_env.rules import Rules
 from crib_env.scoring import show_points
@@ -61,7 +61,7 @@ _WIN, _MARGIN, _WIN_PROBABILITY = range(3)
 NO_CHANCES: NDArray[np.float64] = np.zeros((0, 0, 0))
 
 
-@njit
+@lean_njit
 def _lead(points: np.ndarray, side: int, sides: int) -> float:
     """Points ahead of the mean of the others."""
     total = 0
@@ -70,7 +70,7 @@ def _lead(points: np.ndarray, side: int, sides: int) -> float:
     return points[side] - (total - points[side]) / (sides - 1)
 
 
-@njit
+@lean_njit
 def worth(
     reward: int,
     side: int,
@@ -105,7 +105,7 @@ def worth(
     )
 
 
-@njit
+@lean_njit
 def _worths(
     reward: int,
     side: np.ndarray,
@@ -171,7 +171,7 @@ def win_probability(change: Change) -> NDArray[np.float64]:
     return _of_all(_WIN_PROBABILITY, change)
 
 
-@njit
+@lean_njit
 def _deal_shows(games: np.ndarray, r: np.ndarray, out: np.ndarray) -> None:
     for at in range(games.shape[0]):
         s = games[at]

@@ -1,7 +1,8 @@
 """One step of many episodes in two kernels: lay the cards; say what came of it.
 
 What an episode remembers between steps is a row of notes, int64 ``[NOTES]``: who
-was asked, the scores at that decision, and how the deal began.
+was asked, the scores at that decision, and how the deal began. Arrays are made by the
+caller, so that no kernel here counts references; ``ev`` is `engine.NO_EVENTS`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import numpy as np
 from crib_env import engine
 from crib_env import rules as R
 from crib_env import state as S
-from crib_env._jit import njit
+from crib_env._jit import lean_njit
 from crib_env.cards import N_CARDS
 from crib_env.observation import observe, write_mask
 from crib_env.rewards import CUSTOM, worth
@@ -33,7 +34,7 @@ _OVER = int(S.Phase.OVER)
 _SIDES = int(S.MAX_SEATS)
 
 
-@njit
+@lean_njit
 def _note_deal(s: np.ndarray, note: np.ndarray) -> None:
     note[DEAL_NUMBER] = s[S.DEAL_NUMBER]
     note[DEALER] = s[S.DEALER]
@@ -41,7 +42,7 @@ def _note_deal(s: np.ndarray, note: np.ndarray) -> None:
         note[DEAL_BEFORE + side] = s[S.SCORE + side]
 
 
-@njit
+@lean_njit
 def note_decision(states: np.ndarray, notes: np.ndarray, rows: np.ndarray) -> None:
     """Note the scores at the decision to come."""
     for k in range(rows.shape[0]):
@@ -49,28 +50,29 @@ def note_decision(states: np.ndarray, notes: np.ndarray, rows: np.ndarray) -> No
             notes[rows[k], BEFORE + side] = states[rows[k], S.SCORE + side]
 
 
-@njit
+@lean_njit
 def begin(
     states: np.ndarray,
     notes: np.ndarray,
     r: np.ndarray,
+    ev: np.ndarray,
     rows: np.ndarray,
     one_deal: bool,
     skip_forced: bool,
 ) -> None:
     """After the deal: note how it begins, and go on to the first decision."""
-    ev = np.zeros((0, S.EVENT_WIDTH), np.int64)
     for k in range(rows.shape[0]):
         s = states[rows[k]]
         _note_deal(s, notes[rows[k]])
         engine.settle(s, r, one_deal, skip_forced, ev)
 
 
-@njit
+@lean_njit
 def lay(
     states: np.ndarray,
     notes: np.ndarray,
     r: np.ndarray,
+    ev: np.ndarray,
     rows: np.ndarray,
     cards: np.ndarray,
     one_deal: bool,
@@ -82,7 +84,6 @@ def lay(
     Args:
         illegal: bool ``[n]``, set to whether the card may not be laid.
     """
-    ev = np.zeros((0, S.EVENT_WIDTH), np.int64)
     for k in range(rows.shape[0]):
         s = states[rows[k]]
         seat = s[S.TO_ACT]
@@ -96,7 +97,7 @@ def lay(
             engine.settle(s, r, one_deal, skip_forced, ev)
 
 
-@njit
+@lean_njit
 def _observer(s: np.ndarray, note: np.ndarray, seats: np.ndarray) -> int:
     """Whose view it is: the player's; where all decide, the seat to act or the last that did."""
     if seats.shape[0] == 1:
@@ -104,7 +105,7 @@ def _observer(s: np.ndarray, note: np.ndarray, seats: np.ndarray) -> int:
     return note[ACTOR] if s[S.PHASE] >= _DEAL_OVER else s[S.TO_ACT]
 
 
-@njit
+@lean_njit
 def _show(
     s: np.ndarray,
     note: np.ndarray,
@@ -121,7 +122,7 @@ def _show(
     return seat
 
 
-@njit
+@lean_njit
 def look(
     states: np.ndarray,
     notes: np.ndarray,
@@ -139,7 +140,7 @@ def look(
         observers[k] = _show(states[row], notes[row], r, seats, at, observations[k], masks[k])
 
 
-@njit
+@lean_njit
 def _pay(
     s: np.ndarray,
     note: np.ndarray,
@@ -174,7 +175,7 @@ def _pay(
         )
 
 
-@njit
+@lean_njit
 def tell(
     states: np.ndarray,
     notes: np.ndarray,

@@ -218,7 +218,7 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
         episodes = self._episodes
         observations, masks, observers, rewards, by_seat, ended, illegal = outcome
         infos: Infos = {}
-        self._ended, self._any_ended = ended, False
+        self._ended, self._any_ended = ended.copy(), False
         if ended.any():
             over = np.flatnonzero(ended)
             result = self._results(over, ended)

@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from crib_env._jit import njit
+from crib_env._jit import lean_njit
 from crib_env.errors import InvalidViewError
 from crib_env.expectation import DATA
 from crib_env.rules import SIX_CARD, Rules
@@ -78,7 +78,7 @@ def win_probability(own: int, other: int, dealing: bool) -> float:
     return float(_tables()[0][int(dealing), own, other])
 
 
-@njit
+@lean_njit
 def chance_to_win(own: int, other: int, dealing: bool, table: np.ndarray) -> float:
     """P(win) before a deal, by the table (`chances_before_deal`), for the kernels."""
     if own >= _TARGET:
@@ -88,7 +88,7 @@ def chance_to_win(own: int, other: int, dealing: bool, table: np.ndarray) -> flo
     return table[1 if dealing else 0, own, other]
 
 
-@njit
+@lean_njit
 def _fill_chances(
     own: np.ndarray, other: np.ndarray, dealing: np.ndarray, table: np.ndarray, out: np.ndarray
 ) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from crib_agents.bot import BatchBot, BotError, same_play
 from crib_env import engine
 from crib_env import state as S
-from crib_env._jit import njit
+from crib_env._jit import lean_njit, njit
 from crib_env.bits import lowest, popcount
 from crib_env.episodes import PlayOn
 from crib_env.observation import offsets, recall, seen_by
@@ -19,7 +19,7 @@ from crib_env.rules import SIX_CARD, Rules
 _FIRST_SCORE = int(S.SCORE)
 
 
-@njit
+@lean_njit
 def position_hash(s: np.ndarray, seed: int) -> int:
     """64 bits that depend on all that a seat knows, and on nothing else.
 
@@ -40,7 +40,7 @@ def position_hash(s: np.ndarray, seed: int) -> int:
     return engine.mix(word ^ (s[S.DEALER] << 8) ^ s[S.STARTER])
 
 
-@njit
+@lean_njit
 def pick(cards: int, word: int) -> int:
     """One card of a set, by 64 random bits."""
     skip = ((word >> 8) & 0xFFFFFFFF) % popcount(cards)
@@ -50,7 +50,7 @@ def pick(cards: int, word: int) -> int:
     return lowest(cards)
 
 
-@njit
+@lean_njit
 def mask_to_set(mask: np.ndarray) -> int:
     """An action mask, int8 ``[52]``, as a card set."""
     cards = 0
@@ -75,18 +75,18 @@ def _random_actions(
         out[b] = pick(mask_to_set(masks[b]), position_hash(s, seed))
 
 
-@njit
+@lean_njit
 def _random_play_on(
     states: np.ndarray,
     r: np.ndarray,
+    ev: np.ndarray,
+    known: np.ndarray,
     rows: np.ndarray,
     seat: int,
     one_deal: bool,
     skip_forced: bool,
     seed: int,
 ) -> None:
-    ev = np.zeros((0, S.EVENT_WIDTH), np.int64)
-    known = np.zeros(S.STATE_SIZE, np.int64)
     for k in range(rows.shape[0]):
         s = states[rows[k]]
         while engine.asks_another(s, seat):
@@ -111,6 +111,7 @@ class RandomBot(BatchBot):
         self.seed = check_seed(seed)
         self._settings = rules.to_array()
         self._offsets = offsets(rules)
+        self._known = np.zeros(S.STATE_SIZE, np.int64)
 
     def actions(
         self, observations: NDArray[np.float32], masks: NDArray[np.int8]
@@ -135,7 +136,17 @@ class RandomBot(BatchBot):
         one_deal: bool,
         skip_forced: bool,
     ) -> None:
-        _random_play_on(states, rules_row, rows, seat, one_deal, skip_forced, self.seed)
+        _random_play_on(
+            states,
+            rules_row,
+            engine.NO_EVENTS,
+            self._known,
+            rows,
+            seat,
+            one_deal,
+            skip_forced,
+            self.seed,
+        )
 
 
 def check_seed(seed: Any) -> int:
