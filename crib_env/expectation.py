@@ -46,20 +46,21 @@ _CRIB_CARDS = 4
 """Cards in the cribs of that table."""
 
 
-_CHOOSE = np.array([[comb(n, k) for k in range(5)] for n in range(17)], np.int64)
+_STEPS = np.array([[comb(rank + k, k + 1) for rank in range(13)] for k in range(4)], np.int64)
 
 
 @lean_njit
 def _place(keep: int) -> int:
     """Place of four ranks among all multisets of four, 0 to 1819."""
-    place = 0
-    number = 0
-    while keep:
-        rank = lowest(keep) >> 2
-        keep &= keep - 1
-        number += 1
-        place += _CHOOSE[rank + number - 1, number]
-    return place
+    three = keep & (keep - 1)
+    two = three & (three - 1)
+    one = two & (two - 1)
+    return (
+        _STEPS[0, lowest(keep) >> 2]
+        + _STEPS[1, lowest(three) >> 2]
+        + _STEPS[2, lowest(two) >> 2]
+        + _STEPS[3, lowest(one) >> 2]
+    )
 
 
 @lean_njit
@@ -129,6 +130,11 @@ def crib_is_ours(s: np.ndarray, r: np.ndarray, seat: int) -> bool:
 
 
 @lean_njit
+def _mean_of(table: np.ndarray, first: int) -> float:
+    return table[first].mean()
+
+
+@lean_njit
 def crib_value(thrown: int, r: np.ndarray, table: np.ndarray) -> float:
     """What the crib is worth by the cards that one seat throws to it, in points.
 
@@ -142,7 +148,7 @@ def crib_value(thrown: int, r: np.ndarray, table: np.ndarray) -> float:
     """
     first = lowest(thrown) >> 2
     rest = thrown & (thrown - 1)
-    mean = table[first].mean() if rest == 0 else table[first, lowest(rest) >> 2]
+    mean = _mean_of(table, first) if rest == 0 else table[first, lowest(rest) >> 2]
     return mean * (r[R.PLAYERS] * r[R.THROWN] + r[R.BLIND]) / _CRIB_CARDS
 
 
