@@ -28,7 +28,7 @@ def set_bits(word: int) -> int:
     return int(word).bit_count()
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _cttz(_context: Any, _word: Any) -> Any:
     """The machine's own instruction."""
 
@@ -38,7 +38,7 @@ def _cttz(_context: Any, _word: Any) -> Any:
     return types.int64(types.int64), build
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _ctpop(_context: Any, _word: Any) -> Any:
     """The machine's own instruction."""
 
@@ -48,14 +48,14 @@ def _ctpop(_context: Any, _word: Any) -> Any:
     return types.int64(types.int64), build
 
 
-@overload(trailing_zeros, strict=False)  # type: ignore[untyped-decorator]
+@overload(trailing_zeros, strict=False)
 def _compiled_trailing_zeros(word: Any) -> Any:
-    return lambda word: _cttz(np.int64(word))
+    return lambda word: _cttz(np.int64(word))  # type: ignore[call-arg]
 
 
-@overload(set_bits, strict=False)  # type: ignore[untyped-decorator]
+@overload(set_bits, strict=False)
 def _compiled_set_bits(word: Any) -> Any:
-    return lambda word: _ctpop(np.int64(word))
+    return lambda word: _ctpop(np.int64(word))  # type: ignore[call-arg]
 
 
 @lean_njit

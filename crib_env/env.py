@@ -48,11 +48,16 @@ def check_options(options: Any) -> Mapping[str, Any]:
     return options
 
 
-def default_opponents(opponent: str | Opponent | None, seat: Seat) -> list[str | Opponent]:
-    """Who plays the other seats when one or none is named."""
-    if opponent is not None:
-        return [opponent]
-    return [] if isinstance(seat, str) else ["medium"]
+class _Default(str):
+    """What nobody has named, so that it is told from the same word said aloud."""
+
+
+DEFAULT_OPPONENT = _Default("medium")
+
+
+def named_opponents(opponent: str | Opponent, seat: Seat) -> list[str | Opponent]:
+    """Who plays the other seats: one player, or where all decide and none is named nobody."""
+    return [] if seat == "all" and opponent is DEFAULT_OPPONENT else [opponent]
 
 
 def card_index(action: Any) -> int:
@@ -120,15 +125,26 @@ class CribbageEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     that does not end the game more points than the other side), ``skunk`` (0, 1, or 2 for a
     double; given or taken), ``margin`` (points ahead), ``scores`` (points by side).
 
+    ## All seats
+
+    With ``seat="all"`` there are no opponents: each step is the decision of whoever is to
+    act, and a seat may act several times running. ``info["seat"]`` says whose observation
+    and mask it is (once the episode is over, the seat that acted last). The reward is that of
+    the seat that laid the card: what the step brought it, with the forced cards, the show and
+    the deal that followed. ``info["rewards"]``, float64 ``[players]``, from `step`, holds what
+    it brought each seat and sums to nothing; what came to a seat between two decisions of its
+    own is the sum of its column. ``is_success``, ``margin`` and ``skunk`` are then arrays
+    by seat. An illegal action loses for the seat that tried it.
+
     ## Arguments
 
     Args:
         opponent: ``"random"``, ``"easy"``, ``"medium"``, the folder of an exported
-            bundle, or an object with an ``actions`` method.
+            bundle, or an object with an ``actions`` method; none with ``seat="all"``.
         reward: ``"win"``, ``"margin"``, ``"win_probability"`` or a callable.
         episode: ``"game"`` or ``"deal"``.
         rules: a preset, fields, or `Rules`.
-        seat: the player's seat.
+        seat: the player's seat, or ``"all"``.
         skip_forced: lay a card that is the only legal one without asking.
         illegal_action: ``"lose"`` or ``"raise"``.
         render_mode: ``"ansi"`` or None.
@@ -151,7 +167,7 @@ class CribbageEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
 
     def __init__(
         self,
-        opponent: str | Opponent | None = None,
+        opponent: str | Opponent = DEFAULT_OPPONENT,
         reward: str | Reward = "win",
         episode: Literal["game", "deal"] = "game",
         rules: str | Rules | Mapping[str, Any] = "six-card",
@@ -169,7 +185,7 @@ class CribbageEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         self.illegal_action = illegal_action
         self.observation_space = cast(Space, observation_space(self.rules))
         self.action_space = spaces.Discrete(N_CARDS)
-        opponents = default_opponents(opponent, seat)
+        opponents = named_opponents(opponent, seat)
         self._episodes = Episodes(1, opponents, reward, episode, self.rules, seat, skip_forced)
         self._observer = int(self._episodes.seats[0])
         self._card = np.zeros(1, np.int64)
@@ -253,7 +269,7 @@ class CribbageEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         return -1
 
     def _look(self) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
-        observations, masks, observers = self._episodes.look(self._episodes.rows)
+        observations, masks, observers = self._episodes.look()
         self._observer = int(observers[0])
         return observations[0], masks[0]
 

@@ -77,16 +77,16 @@ def _in_engine(opponent: Any, rules: Rules) -> PlayOn | None:
 
 
 class Outcome(NamedTuple):
-    """What came of a step in ``n`` rows.
+    """What came of a step, by row; where a row was not stepped there is nothing to see yet.
 
     Attributes:
-        observations: float32 ``[n, D]``.
-        masks: int8 ``[n, 52]``.
-        observers: whose they are, int64 ``[n]``.
-        rewards: float64 ``[n]``, of the seat that laid the card.
-        by_seat: float64 ``[n, seats]``, of every seat that is played here.
-        ended: whether the episode is over, bool ``[n]``.
-        illegal: whether it is because the card might not be laid, bool ``[n]``.
+        observations: float32 ``[size, D]``.
+        masks: int8 ``[size, 52]``.
+        observers: whose they are, int64 ``[size]``.
+        rewards: float64 ``[size]``, of the seat that laid the card.
+        by_seat: float64 ``[size, seats]``, of every seat that is played here.
+        ended: whether the episode is over, bool ``[size]``.
+        illegal: whether it is because the card might not be laid, bool ``[size]``.
     """
 
     observations: NDArray[np.float32]
@@ -272,12 +272,14 @@ class Episodes:
 
         Args:
             rows: int64 ``[n]``, whose episodes go on.
-            cards: int64 ``[n]``; any number that is no legal card is an illegal one.
+            cards: int64 ``[size]``, by row; any number that is no legal card is illegal.
         """
         batch = self.batch
-        n = len(rows)
-        ended = np.empty(n, np.bool_)
-        illegal = np.empty(n, np.bool_)
+        size = len(self.rows)
+        ended = np.zeros(size, np.bool_)
+        illegal = np.zeros(size, np.bool_)
+        by_seat = np.zeros((size, len(self.seats)), np.float64)
+        observations, masks, observers = self._room()
         stepping.lay(
             batch.states,
             self._notes,
@@ -292,10 +294,7 @@ class Episodes:
         if self.opponents:
             self._answer(rows)
         if self._reward_number == CUSTOM:
-            by_seat = self._ask_reward(rows)
-        else:
-            by_seat = np.empty((n, len(self.seats)), np.float64)
-        observations, masks, observers = self._room(n)
+            self._ask_reward(rows, by_seat)
         stepping.tell(
             batch.states,
             self._notes,
@@ -312,15 +311,17 @@ class Episodes:
             observers,
         )
         if self.all_seats:
-            rewards = by_seat[np.arange(n), self._notes[rows, stepping.ACTOR]]
+            rewards = by_seat[self.rows, self._notes[:, stepping.ACTOR]]
         else:
             rewards = by_seat[:, 0]
         return Outcome(observations, masks, observers, rewards, by_seat, ended, illegal)
 
-    def _ask_reward(self, rows: Rows) -> NDArray[np.float64]:
-        """Rewards of a callable, float64 ``[n, seats]``."""
-        paid = {side: self.reward(self._change(rows, side)) for side in set(self._sides.tolist())}
-        return np.stack([np.asarray(paid[side], np.float64) for side in self._sides], axis=1)
+    def _ask_reward(self, rows: Rows, by_seat: NDArray[np.float64]) -> None:
+        """Rewards of a callable."""
+        for side in set(self._sides.tolist()):
+            paid = np.asarray(self.reward(self._change(rows, side)), np.float64)
+            for seat in np.flatnonzero(self._sides == side):
+                by_seat[rows, seat] = paid
 
     def _change(self, rows: Rows, side: int) -> Change:
         batch = self.batch
@@ -344,24 +345,24 @@ class Episodes:
             games=batch.states[rows],
         )
 
-    def _room(self, n: int) -> tuple[NDArray[np.float32], NDArray[np.int8], NDArray[np.int64]]:
-        """Fresh arrays for observations, masks and whose they are."""
-        size = self.batch.observation_size
+    def _room(self) -> tuple[NDArray[np.float32], NDArray[np.int8], NDArray[np.int64]]:
+        """Fresh arrays for observations, masks and whose they are, by row."""
+        size = len(self.rows)
         return (
-            np.empty((n, size), np.float32),
-            np.empty((n, N_CARDS), np.int8),
-            np.empty(n, np.int64),
+            np.empty((size, self.batch.observation_size), np.float32),
+            np.empty((size, N_CARDS), np.int8),
+            np.empty(size, np.int64),
         )
 
-    def look(self, rows: Rows) -> tuple[NDArray[np.float32], NDArray[np.int8], NDArray[np.int64]]:
-        """What there is to see, fresh arrays.
-
-        Returns:
-            Observations float32 ``[n, D]``, masks int8 ``[n, 52]`` and whose they are,
-            int64 ``[n]``.
-        """
+    def look_again(
+        self,
+        rows: Rows,
+        observations: NDArray[np.float32],
+        masks: NDArray[np.int8],
+        observers: NDArray[np.int64],
+    ) -> None:
+        """Write what there is to see in some rows into arrays of all, as in `Outcome`."""
         batch = self.batch
-        observations, masks, observers = self._room(len(rows))
         stepping.look(
             batch.states,
             self._notes,
@@ -373,11 +374,17 @@ class Episodes:
             masks,
             observers,
         )
-        return observations, masks, observers
 
-    def observe(self, rows: Rows) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
-        """Observations float32 ``[n, D]`` and masks int8 ``[n, 52]``, fresh."""
-        return self.look(rows)[:2]
+    def look(self) -> tuple[NDArray[np.float32], NDArray[np.int8], NDArray[np.int64]]:
+        """What there is to see in all rows, fresh arrays.
+
+        Returns:
+            Observations float32 ``[size, D]``, masks int8 ``[size, 52]`` and whose they
+            are, int64 ``[size]``.
+        """
+        room = self._room()
+        self.look_again(self.rows, *room)
+        return room
 
     def results(self, rows: Rows) -> dict[str, NDArray[Any]]:
         """How episodes that are over ended.

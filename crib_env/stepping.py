@@ -82,15 +82,17 @@ def lay(
     """Lay one card in each row and go on to the next decision; who may not lay it loses.
 
     Args:
-        illegal: bool ``[n]``, set to whether the card may not be laid.
+        cards: int64 ``[size]``, by row.
+        illegal: bool ``[size]``, set to whether the card may not be laid.
     """
     for k in range(rows.shape[0]):
         s = states[rows[k]]
         seat = s[S.TO_ACT]
-        card = cards[k]
+        card = cards[rows[k]]
         notes[rows[k], ACTOR] = seat
-        illegal[k] = card < 0 or card >= N_CARDS or not (engine.legal(s) >> card) & 1
-        if illegal[k]:
+        wrong = card < 0 or card >= N_CARDS or not (engine.legal(s) >> card) & 1
+        illegal[rows[k]] = wrong
+        if wrong:
             engine.forfeit(s, r, seat)
         else:
             engine.apply(s, r, card, ev)
@@ -134,10 +136,10 @@ def look(
     masks: np.ndarray,
     observers: np.ndarray,
 ) -> None:
-    """Write what there is to see and to do in each row, and who sees it."""
+    """Write what there is to see and to do in each row, and who sees it: arrays ``[size, ...]``."""
     for k in range(rows.shape[0]):
         row = rows[k]
-        observers[k] = _show(states[row], notes[row], r, seats, at, observations[k], masks[k])
+        observers[row] = _show(states[row], notes[row], r, seats, at, observations[row], masks[row])
 
 
 @lean_njit
@@ -198,18 +200,19 @@ def tell(
         at: offsets of the pieces of the observation.
         reward: number of a built-in reward; with `CUSTOM` nothing is paid here.
         chances: the table that it needs.
-        rewards: float64 ``[n, len(seats)]``.
-        ended: bool ``[n]``.
+        rewards: float64 ``[size, len(seats)]``.
+        ended: bool ``[size]``.
         observations, masks, observers: as for `look`.
     """
     for k in range(rows.shape[0]):
-        s = states[rows[k]]
-        note = notes[rows[k]]
-        ended[k] = s[S.PHASE] >= _DEAL_OVER
+        row = rows[k]
+        s = states[row]
+        note = notes[row]
+        ended[row] = s[S.PHASE] >= _DEAL_OVER
         if reward != CUSTOM:
-            _pay(s, note, r, seats, reward, chances, rewards[k])
+            _pay(s, note, r, seats, reward, chances, rewards[row])
         for side in range(_SIDES):
             note[BEFORE + side] = s[S.SCORE + side]
         if s[S.DEAL_NUMBER] != note[DEAL_NUMBER]:
             _note_deal(s, note)
-        observers[k] = _show(s, note, r, seats, at, observations[k], masks[k])
+        observers[row] = _show(s, note, r, seats, at, observations[row], masks[row])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 import gymnasium
 import numpy as np
@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from crib_env.cards import CARDS, N_CARDS
 from crib_env.env import (
+    DEFAULT_OPPONENT,
     START_OPTIONS,
     CribbageEnv,
     check_options,
-    default_opponents,
+    named_opponents,
     observation_space,
 )
 from crib_env.episodes import Episodes, Opponent, Outcome, Seat
@@ -31,6 +32,20 @@ Step: TypeAlias = tuple[
 ]
 
 
+def batched(space: spaces.Box, number: int) -> spaces.Box:
+    """The space of ``number`` such observations at once.
+
+    It equals Gymnasium's `batch_space`, which holds the bounds once for each row: as much
+    memory again as all the games.
+    """
+    batch = cast(spaces.Box, batch_space(space, 1))
+    shape = (number, *space.shape)
+    for name in ("low", "high", "bounded_below", "bounded_above"):
+        setattr(batch, name, np.broadcast_to(getattr(batch, name), shape))
+    batch._shape = shape
+    return batch
+
+
 class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[Any]]):
     """A batch of `CribbageEnv`, without Python for each game.
 
@@ -38,6 +53,12 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
     ``action_mask``, int8 ``[num_envs, 52]``, and for episodes that ended what
     `CribbageEnv` tells; with ``SAME_STEP`` that is in ``final_info`` (and the last
     observation in ``final_obs``), as in Gymnasium's own vector environments.
+
+    With ``seat="all"`` every row is the decision of whoever is to act in it: self-play, see
+    `CribbageEnv`. ``infos["seat"]``, int64 ``[num_envs]``, says whose observation a row holds,
+    and ``infos["rewards"]``, float64 ``[num_envs, players]``, what the step brought each seat,
+    in all rows that were stepped, those that ended with the others (so it is not in
+    ``final_info``). ``is_success``, ``margin`` and ``skunk`` are ``[num_envs, players]``.
 
     Args:
         num_envs: how many games.
@@ -59,7 +80,7 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
     def __init__(
         self,
         num_envs: int = 1,
-        opponent: str | Opponent | Sequence[str | Opponent] | None = None,
+        opponent: str | Opponent | Sequence[str | Opponent] = DEFAULT_OPPONENT,
         reward: str | Reward = "win",
         episode: Literal["game", "deal"] = "game",
         rules: str | Rules | Mapping[str, Any] = "six-card",
@@ -83,13 +104,13 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self.single_observation_space = observation_space(self.rules)
         self.single_action_space = spaces.Discrete(N_CARDS)
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.observation_space = batched(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         opponents: Sequence[str | Opponent]
         if isinstance(opponent, Sequence) and not isinstance(opponent, str):
             opponents = opponent
         else:
-            opponents = default_opponents(opponent, seat)
+            opponents = named_opponents(opponent, seat)
         self._episodes = Episodes(
             num_envs, opponents, reward, episode, self.rules, seat, skip_forced
         )
@@ -101,6 +122,11 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
     def opponents(self) -> list[Opponent]:
         """The players of the other seats; may be replaced in place, at any time."""
         return self._episodes.opponents
+
+    @property
+    def all_seats(self) -> bool:
+        """Whether every seat's decisions are asked for."""
+        return self._episodes.all_seats
 
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
@@ -127,7 +153,7 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
             self._episodes.reset(rows)
         self._ended[rows] = False
         self._any_ended = bool(self._ended.any())
-        observations, masks, observers = self._episodes.look(self._episodes.rows)
+        observations, masks, observers = self._episodes.look()
         infos = {"action_mask": masks, "_action_mask": np.ones(self.num_envs, np.bool_)}
         if self._episodes.all_seats:
             infos |= {"seat": observers, "_seat": np.ones(self.num_envs, np.bool_)}
@@ -187,31 +213,24 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
         return self._told(outcome, np.zeros(self.num_envs, np.bool_))
 
     def _check(self, rows: NDArray[np.int64], cards: NDArray[np.int64]) -> None:
-        legal = self._episodes.legal(rows, cards)
+        """Refuse an illegal card before any is laid."""
+        legal = self._episodes.legal(rows, cards[rows])
         if not legal.all():
-            at = int(legal.argmin())
-            card = int(cards[at])
+            row = int(rows[legal.argmin()])
+            card = int(cards[row])
             name = str(CARDS[card]) if 0 <= card < N_CARDS else repr(card)
-            raise IllegalActionError(f"{name} is not legal in game {rows[at]}")
+            raise IllegalActionError(f"{name} is not legal in game {row}")
 
     def _step_some(self, cards: NDArray[np.int64]) -> Step:
         """A step in which rows that ended with the last one are reset."""
         waiting = self._ended
-        going = np.flatnonzero(~waiting)
+        going, others = np.flatnonzero(~waiting), np.flatnonzero(waiting)
         if self.illegal_action == "raise":
-            self._check(going, cards[going])
-        played = self._episodes.step(going, cards[going])
-        reset = np.flatnonzero(waiting)
-        self._episodes.reset(reset)
-        new = self._episodes.look(reset)
-        nothing = np.zeros(len(reset))
-        rest = (*new, nothing, np.zeros((len(reset), played.by_seat.shape[1])))
-        whole = []
-        for some, others in zip(played, (*rest, nothing > 0, nothing > 0), strict=True):
-            both = np.empty((self.num_envs, *some.shape[1:]), some.dtype)
-            both[going], both[reset] = some, others
-            whole.append(both)
-        return self._told(Outcome(*whole), waiting)
+            self._check(going, cards)
+        outcome = self._episodes.step(going, cards)
+        self._episodes.reset(others)
+        self._episodes.look_again(others, *outcome[:3])
+        return self._told(outcome, waiting)
 
     def _told(self, outcome: Outcome, waiting: NDArray[np.bool_]) -> Step:
         """A step as Gymnasium has it; how episodes ended; and the next ones, where that is now."""
@@ -219,8 +238,8 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
         observations, masks, observers, rewards, by_seat, ended, illegal = outcome
         infos: Infos = {}
         self._ended, self._any_ended = ended.copy(), False
-        if ended.any():
-            over = np.flatnonzero(ended)
+        over = np.flatnonzero(ended)
+        if len(over):
             result = self._results(over, ended)
             if illegal.any():
                 result["illegal_action"], result["_illegal_action"] = illegal, illegal.copy()
@@ -234,11 +253,11 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
                     final[f"_{name}"] = ended.copy()
                 infos["final_info"] = {**final, **result}
                 infos["final_obs"] = np.full(self.num_envs, None, dtype=object)
-                for row in over:
-                    infos["final_obs"][row] = observations[row].copy()
+                for row, last in zip(over, observations[over], strict=True):
+                    infos["final_obs"][row] = last
                 infos["_final_obs"] = infos["_final_info"] = ended.copy()
                 episodes.reset(over)
-                observations[over], masks[over], observers[over] = episodes.look(over)
+                episodes.look_again(over, observations, masks, observers)
             else:
                 self._any_ended = True
                 infos.update(result)
@@ -261,4 +280,4 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
 
     def action_masks(self) -> NDArray[np.int8]:
         """The legal actions of all rows: int8 ``[num_envs, 52]``, a fresh array."""
-        return self._episodes.observe(self._episodes.rows)[1]
+        return self._episodes.look()[1]

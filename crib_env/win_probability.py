@@ -101,7 +101,11 @@ def win_probabilities(
 ) -> NDArray[np.float64]:
     """As `win_probability`, for arrays of one shape: float64, probabilities."""
     out = np.empty(np.shape(own), np.float64)
-    flat = [np.ascontiguousarray(x, kind).ravel() for x, kind in ((own, np.int64),
-            (other, np.int64), (dealing, np.bool_))]  # fmt: skip
-    _fill_chances(*flat, _tables()[0], out.reshape(-1))
+    _fill_chances(
+        np.ravel(own).astype(np.int64, copy=False),
+        np.ravel(other).astype(np.int64, copy=False),
+        np.ravel(dealing).astype(np.bool_, copy=False),
+        _tables()[0],
+        out.reshape(-1),
+    )
     return out
