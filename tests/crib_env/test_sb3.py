@@ -56,6 +56,12 @@ def test_wrong_autoreset_is_refused_in_words() -> None:
         as_vec_env(make(autoreset_mode="NextStep"))
 
 
+def test_all_seats_are_refused_in_words() -> None:
+    envs = gymnasium.make_vec("crib_env/Cribbage-v0", num_envs=2, seat="all")
+    with pytest.raises(InvalidRulesError, match="rewards are of different seats"):
+        as_vec_env(envs)  # type: ignore[arg-type]
+
+
 @pytest.mark.slow
 def test_maskable_ppo_learns_and_evaluates() -> None:
     envs = VecMonitor(as_vec_env(make(64, reward="win_probability")))
