@@ -122,6 +122,15 @@ def lean_njit(function: Function) -> Function:
     return _compiled(function, _nrt=False)
 
 
+def small_njit(function: Function) -> Function:
+    """As `lean_njit`, for a small function: its code is put where it is called.
+
+    An array is seven machine words to hand over and a buffer of events nine, so that a call
+    costs more than most of what is called.
+    """
+    return _compiled(function, _nrt=False, forceinline=True)
+
+
 def _compiled(function: Function, **options: Any) -> Function:
     if CACHE_DIR is None:
         return cast(Function, numba.njit(**options)(function))

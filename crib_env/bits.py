@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic, overload
 
-from crib_env._jit import lean_njit
+from crib_env._jit import small_njit
 
 EACH_RANK = sum(1 << 4 * rank for rank in range(13))
 """The clubs: the lowest bit of each rank's four."""
@@ -58,31 +58,31 @@ def _compiled_set_bits(word: Any) -> Any:
     return lambda word: _ctpop(np.int64(word))  # type: ignore[call-arg]
 
 
-@lean_njit
+@small_njit
 def lowest(mask: int) -> int:
     """The lowest card of a set that is not empty."""
     return trailing_zeros(mask)
 
 
-@lean_njit
+@small_njit
 def popcount(mask: int) -> int:
     """How many cards a set holds."""
     return set_bits(mask)
 
 
-@lean_njit
+@small_njit
 def rank_count(mask: int, rank: int) -> int:
     """How many cards of a rank a set holds, 0 to 4."""
     return set_bits((mask >> (4 * rank)) & 15)
 
 
-@lean_njit
+@small_njit
 def pip(card: int) -> int:
     """What a card counts in the play, 1 to 10."""
     return min((card >> 2) + 1, 10)
 
 
-@lean_njit
+@small_njit
 def playable(hand: int, count: int) -> int:
     """The cards of a hand that do not take the count past 31."""
     room = 31 - count

@@ -19,7 +19,7 @@ import numpy as np
 
 from crib_env import rules as R
 from crib_env import state as S
-from crib_env._jit import lean_njit, njit
+from crib_env._jit import lean_njit, njit, small_njit
 from crib_env.bits import lowest, pip, playable
 from crib_env.cards import JACK, N_CARDS
 from crib_env.scoring import play_parts, show_points
@@ -64,7 +64,7 @@ _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 
 
-@lean_njit
+@small_njit
 def mix(word: int) -> int:
     """Scramble 64 bits (the output step of SplitMix64), for hashes and draws."""
     z = np.uint64(word)
@@ -73,7 +73,7 @@ def mix(word: int) -> int:
     return np.int64(z ^ (z >> np.uint64(31)))  # type: ignore[return-value]
 
 
-@lean_njit
+@small_njit
 def next_random(s: np.ndarray) -> int:
     """Advance the game's generator and return its next 64 bits."""
     s[S.RANDOM] = np.int64(np.uint64(s[S.RANDOM]) + _GAMMA)
@@ -89,19 +89,19 @@ def draw(s: np.ndarray, used: int) -> int:
             return card
 
 
-@lean_njit
+@small_njit
 def around(seat: int, players: int) -> int:
     """A seat counted past the last one, as a seat: a comparison, since dividing costs more."""
     return seat - players if seat >= players else seat
 
 
-@lean_njit
+@small_njit
 def side_of(r: np.ndarray, seat: int) -> int:
     """The score that a seat pegs on."""
     return seat & 1 if r[R.TEAMS] else seat
 
 
-@lean_njit
+@small_njit
 def emit(
     ev: np.ndarray, kind: int, seat: int, points: int, worth: int, cards: int, count: int
 ) -> None:
@@ -118,7 +118,7 @@ def emit(
     ev[at, 5] = count
 
 
-@lean_njit
+@small_njit
 def peg(
     s: np.ndarray,
     r: np.ndarray,
@@ -256,7 +256,7 @@ def deal(s: np.ndarray, r: np.ndarray, deck: np.ndarray, ev: np.ndarray) -> None
         cut(s, r, ev)
 
 
-@lean_njit
+@small_njit
 def legal(s: np.ndarray) -> int:
     """The cards that the seat to act may lay down, as a set; empty when nobody is to act."""
     hand = s[S.HAND + s[S.TO_ACT]]
@@ -267,7 +267,7 @@ def legal(s: np.ndarray) -> int:
     return 0
 
 
-@lean_njit
+@small_njit
 def apply(s: np.ndarray, r: np.ndarray, card: int, ev: np.ndarray) -> None:
     """The seat to act lays down a card: to the crib before the starter, to the table after it."""
     if s[S.PHASE] == _DISCARD:
@@ -276,7 +276,7 @@ def apply(s: np.ndarray, r: np.ndarray, card: int, ev: np.ndarray) -> None:
         lay(s, r, card, ev)
 
 
-@lean_njit
+@small_njit
 def throw(s: np.ndarray, r: np.ndarray, card: int, ev: np.ndarray) -> None:
     """Throw a card to the crib; when all have thrown, cut."""
     seat = s[S.TO_ACT]
@@ -307,21 +307,21 @@ def cut(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
         heels(s, r, ev)
 
 
-@lean_njit
+@small_njit
 def heels(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
     """Two points to the dealer when the starter is a jack."""
     if s[S.STARTER] >> 2 == JACK:
         peg(s, r, s[S.DEALER], 2, _FROM_HEELS, ev, _E_HEELS, 1 << s[S.STARTER])
 
 
-@lean_njit
+@small_njit
 def history_entry(s: np.ndarray, at: int) -> int:
     """Entry ``at`` of the history: ``seat << 6 | card``."""
     word = s[S.HISTORY + at // S.ENTRIES_PER_WORD]
     return (word >> (8 * (at % S.ENTRIES_PER_WORD))) & 255
 
 
-@lean_njit
+@small_njit
 def remember(s: np.ndarray, seat: int, card: int) -> None:
     """Append a card, or a go, to the history of the play."""
     at = s[S.HISTORY_LENGTH]
@@ -329,7 +329,7 @@ def remember(s: np.ndarray, seat: int, card: int) -> None:
     s[S.HISTORY_LENGTH] = at + 1
 
 
-@lean_njit
+@small_njit
 def table_cards(s: np.ndarray, number: int, ev: np.ndarray) -> int:
     """The last ``number`` cards laid, as a set; nothing where nobody wants events."""
     cards = 0
@@ -345,7 +345,7 @@ def table_cards(s: np.ndarray, number: int, ev: np.ndarray) -> int:
     return cards
 
 
-@lean_njit
+@small_njit
 def add_to_series(s: np.ndarray, seat: int, card: int) -> None:
     """Put a card on the table: the count, the series, the history."""
     s[S.COUNT] += pip(card)
@@ -356,7 +356,7 @@ def add_to_series(s: np.ndarray, seat: int, card: int) -> None:
     s[S.HELD + seat] -= 1
 
 
-@lean_njit
+@small_njit
 def reset_series(s: np.ndarray) -> None:
     """The count goes back to nothing."""
     s[S.COUNT] = 0
@@ -367,13 +367,13 @@ def reset_series(s: np.ndarray) -> None:
     s[S.SOLO] = -1
 
 
-@lean_njit
+@small_njit
 def play_source(s: np.ndarray, seat: int) -> int:
     """Under which source a seat's points in the play are tallied."""
     return _FROM_PLAY_DEALER if seat == s[S.DEALER] else _FROM_PLAY_PONE
 
 
-@lean_njit
+@small_njit
 def lay(s: np.ndarray, r: np.ndarray, card: int, ev: np.ndarray) -> None:
     """Play a card, peg what it makes and find who acts next."""
     seat = s[S.TO_ACT]
@@ -427,7 +427,7 @@ def pass_turn(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
         end_series(s, r, ev)
 
 
-@lean_njit
+@small_njit
 def say_go(s: np.ndarray, seat: int, ev: np.ndarray) -> None:
     """A seat that holds cards but none that fits says go."""
     if s[S.FIRST_GO] < 0:
@@ -437,7 +437,7 @@ def say_go(s: np.ndarray, seat: int, ev: np.ndarray) -> None:
     emit(ev, _E_GO, seat, 0, 0, 0, s[S.COUNT])
 
 
-@lean_njit
+@small_njit
 def next_leader(s: np.ndarray, r: np.ndarray) -> int:
     """Who leads the next series; -1 when nobody holds a card."""
     players = r[R.PLAYERS]
@@ -533,7 +533,7 @@ def settle(s: np.ndarray, r: np.ndarray, one_deal: bool, skip_forced: bool, ev: 
         apply(s, r, lowest(cards), ev)
 
 
-@lean_njit
+@small_njit
 def forfeit(s: np.ndarray, r: np.ndarray, seat: int) -> None:
     """A seat gives the game up: the next side is taken to have reached the target."""
     sides = 2 if r[R.TEAMS] else r[R.PLAYERS]
@@ -543,7 +543,7 @@ def forfeit(s: np.ndarray, r: np.ndarray, seat: int) -> None:
     s[S.PHASE] = _OVER
 
 
-@lean_njit
+@small_njit
 def asks_another(s: np.ndarray, seat: int) -> bool:
     """Whether somebody has to decide, and it is not that seat."""
     return s[S.PHASE] < _COUNT and s[S.TO_ACT] != seat

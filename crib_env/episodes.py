@@ -167,9 +167,11 @@ class Episodes:
         self.rows: Rows = self.batch.all_rows
         self._notes = np.zeros((size, stepping.NOTES), np.int64)
         self._chains = np.zeros(size, np.int64)
-        self._which = self.rows % max(len(self.opponents), 1)
+        self._which = self.rows % len(opponents) if len(opponents) > 1 else self.rows[:0]
         self._draws_scores = self.one_deal and supports(rules)
-        self._skunks = np.array([rules.skunk(points) for points in range(rules.target + 1)])
+        self._skunks = np.array(
+            [rules.skunk(points) for points in range(rules.target + 1)], np.int64
+        )
 
     def seed(self, row: int, word: int) -> None:
         """Set the seed from which a row's episodes follow: 64 bits."""
@@ -236,8 +238,9 @@ class Episodes:
 
     def _answer(self, rows: Rows) -> None:
         """The opponents act until the player has to, or nobody."""
-        if len(self.opponents) == 1:
-            self._ask(0, rows)
+        if len(self.opponents) < 2:
+            if self.opponents:
+                self._ask(0, rows)
             return
         which = self._which[rows]
         for number in range(len(self.opponents)):
@@ -291,8 +294,7 @@ class Episodes:
             self.skip_forced,
             illegal,
         )
-        if self.opponents:
-            self._answer(rows)
+        self._answer(rows)
         if self._reward_number == CUSTOM:
             self._ask_reward(rows, by_seat)
         stepping.tell(
@@ -387,38 +389,31 @@ class Episodes:
         return room
 
     def results(self, rows: Rows) -> dict[str, NDArray[Any]]:
-        """How episodes that are over ended.
+        """How episodes that are over ended; nothing in other rows.
 
         Returns:
-            ``is_success`` bool ``[n]`` (won, or ahead on points in an unfinished game),
+            ``is_success`` bool ``[size]`` (won, or ahead on points in an unfinished game),
             ``margin`` int64 (points ahead of the best other side), ``skunk`` int64
-            (0, 1 or 2 for a double; given or taken), ``scores`` int64 ``[n, sides]``. Where all
-            seats decide the first three are by seat, ``[n, players]``.
+            (0, 1 or 2 for a double; given or taken), ``scores`` int64 ``[size, sides]``. Where
+            all seats decide the first three are by seat, ``[size, players]``.
         """
-        scores = self.batch.scores[rows]
-        began = self._notes[rows, stepping.DEAL_BEFORE : stepping.DEAL_BEFORE + scores.shape[1]]
-        over = self.batch.states[rows, S.PHASE] == S.Phase.OVER
-        winner = self.batch.winner[rows]
-        found: dict[str, list[NDArray[Any]]] = {"is_success": [], "margin": [], "skunk": []}
-        for side in self._sides:
-            best, least = _others(scores, side)
-            ahead = scores[:, side] - best
-            won = winner == side
-            gained = ahead - (began[:, side] - _others(began, side)[0])
-            losing = np.where(won, least, scores[:, side])
-            found["is_success"].append(np.where(over, won, gained > 0))
-            found["margin"].append(ahead)
-            found["skunk"].append(np.where(over, self._skunks[losing], 0))
-        results = {name: np.stack(columns, axis=1) for name, columns in found.items()}
+        size, seats = len(self.rows), len(self.seats)
+        won = np.zeros((size, seats), np.bool_)
+        margins = np.zeros((size, seats), np.int64)
+        skunks = np.zeros((size, seats), np.int64)
+        scores = np.zeros((size, self.rules.sides), np.int64)
+        stepping.results(
+            self.batch.states,
+            self._notes,
+            self.batch.rules_row,
+            rows,
+            self.seats,
+            self._skunks,
+            won,
+            margins,
+            skunks,
+            scores,
+        )
         if not self.all_seats:
-            results = {name: columns[:, 0] for name, columns in results.items()}
-        return {**results, "scores": scores}
-
-
-def _others(scores: NDArray[np.int64], side: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The best and the least points of the other sides, int64 ``[n]`` each."""
-    others = [scores[:, other] for other in range(scores.shape[1]) if other != side]
-    best = least = others[0]
-    for column in others[1:]:
-        best, least = np.maximum(best, column), np.minimum(least, column)
-    return best, least
+            won, margins, skunks = won[:, 0], margins[:, 0], skunks[:, 0]
+        return {"is_success": won, "margin": margins, "skunk": skunks, "scores": scores}

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from crib_env import rules as R
 from crib_env import state as S
-from crib_env._jit import lean_njit
+from crib_env._jit import lean_njit, small_njit
 from crib_env.bits import EACH_RANK, lowest, popcount, rank_count
 from crib_env.cards import FULL_DECK, RANKS
 from crib_env.engine import side_of
@@ -49,7 +49,7 @@ _CRIB_CARDS = 4
 _STEPS = np.array([[comb(rank + k, k + 1) for rank in range(13)] for k in range(4)], np.int64)
 
 
-@lean_njit
+@small_njit
 def _place(keep: int) -> int:
     """Place of four ranks among all multisets of four, 0 to 1819."""
     three = keep & (keep - 1)
@@ -91,7 +91,7 @@ _ALL_STARTERS: NDArray[np.int64] = 4 * _RANK_SHOWS.sum(axis=1, dtype=np.int64)
 table holds nothing for it.)"""
 
 
-@lean_njit
+@small_njit
 def mean_show(keep: int, seen: int, r: np.ndarray) -> float:
     """Mean points of a keep over every starter outside ``seen``.
 

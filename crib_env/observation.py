@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from crib_env import rules as R
 from crib_env import state as S
-from crib_env._jit import lean_njit, njit
+from crib_env._jit import lean_njit, njit, small_njit
 from crib_env.bits import lowest, pip, playable, popcount
 from crib_env.cards import N_CARDS
 from crib_env.engine import (
@@ -128,14 +128,14 @@ _HAND, _THROWN, _STARTER, _LAID, _GOES, _RECENT, _SERIES, _COUNT = range(8)
 _PHASE, _DEALER, _LAST, _GONE, _HELD, _SCORES, _TO_GO, _POINTS, _BARRED = range(8, 17)
 
 
-@lean_njit
+@small_njit
 def _write_set(out: np.ndarray, at: int, cards: int) -> None:
     while cards:
         out[at + lowest(cards)] = 1.0
         cards &= cards - 1
 
 
-@lean_njit
+@small_njit
 def seen_from(who: int, seat: int, players: int) -> int:
     """A seat, counted from the observer's own."""
     return who - seat if who >= seat else who - seat + players
@@ -271,7 +271,7 @@ def observe(s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: np.nda
         _write_play_points(s, seat, at, out)
 
 
-@lean_njit
+@small_njit
 def write_mask(cards: int, out: np.ndarray) -> None:
     """Write a set as int8 ``[52]``: 1 where legal, all ones when there is nothing to choose."""
     if cards == 0:
@@ -368,7 +368,7 @@ def recall(row: np.ndarray, r: np.ndarray, at: np.ndarray, s: np.ndarray) -> Non
             s[S.GONE] |= 1 << step
 
 
-@lean_njit
+@small_njit
 def seen_by(s: np.ndarray, r: np.ndarray, seat: int, out: np.ndarray) -> None:
     """What the seat to act knows, straight from the game: the row that `recall` makes.
 

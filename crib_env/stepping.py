@@ -12,7 +12,7 @@ import numpy as np
 from crib_env import engine
 from crib_env import rules as R
 from crib_env import state as S
-from crib_env._jit import lean_njit
+from crib_env._jit import lean_njit, small_njit
 from crib_env.cards import N_CARDS
 from crib_env.observation import observe, write_mask
 from crib_env.rewards import CUSTOM, worth
@@ -99,7 +99,7 @@ def lay(
             engine.settle(s, r, one_deal, skip_forced, ev)
 
 
-@lean_njit
+@small_njit
 def _observer(s: np.ndarray, note: np.ndarray, seats: np.ndarray) -> int:
     """Whose view it is: the player's; where all decide, the seat to act or the last that did."""
     if seats.shape[0] == 1:
@@ -216,3 +216,48 @@ def tell(
         if s[S.DEAL_NUMBER] != note[DEAL_NUMBER]:
             _note_deal(s, note)
         observers[row] = _show(s, note, r, seats, at, observations[row], masks[row])
+
+
+@lean_njit
+def results(
+    states: np.ndarray,
+    notes: np.ndarray,
+    r: np.ndarray,
+    rows: np.ndarray,
+    seats: np.ndarray,
+    skunks: np.ndarray,
+    won: np.ndarray,
+    margins: np.ndarray,
+    lost: np.ndarray,
+    scores: np.ndarray,
+) -> None:
+    """How episodes that are over ended, in arrays by row.
+
+    Args:
+        skunks: int64 ``[target + 1]``, what a loser's points make, see `Rules.skunk`.
+        won: bool ``[size, len(seats)]``: won, or gained on the others in an unfinished game.
+        margins: int64 ``[size, len(seats)]``, points ahead of the best other side.
+        lost: int64 ``[size, len(seats)]``: 1 for a skunk, 2 for a double, given or taken.
+        scores: int64 ``[size, sides]``.
+    """
+    sides = scores.shape[1]
+    for k in range(rows.shape[0]):
+        row = rows[k]
+        s = states[row]
+        for side in range(sides):
+            scores[row, side] = s[S.SCORE + side]
+        for place in range(seats.shape[0]):
+            side = engine.side_of(r, seats[place])
+            own = s[S.SCORE + side]
+            best, least, before = -1, r[R.TARGET], -1
+            for other in range(sides):
+                if other != side:
+                    best = max(best, s[S.SCORE + other])
+                    least = min(least, s[S.SCORE + other])
+                    before = max(before, notes[row, DEAL_BEFORE + other])
+            margins[row, place] = own - best
+            if s[S.PHASE] == _OVER:
+                won[row, place] = s[S.WINNER] == side
+                lost[row, place] = skunks[least if won[row, place] else own]
+            else:
+                won[row, place] = own - best > notes[row, DEAL_BEFORE + side] - before

@@ -197,7 +197,7 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
         cards = np.asarray(actions)
         if cards.dtype.kind not in "iu":
             raise IllegalActionError(f"actions are cards by index, not {cards.dtype}")
-        cards = cards.astype(np.int64)
+        cards = cards.astype(np.int64, copy=False)
         if cards.shape != (self.num_envs,):
             raise IllegalActionError(
                 f"there are {self.num_envs} actions to give, not an array {cards.shape}"
@@ -240,7 +240,9 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
         self._ended, self._any_ended = ended.copy(), False
         over = np.flatnonzero(ended)
         if len(over):
-            result = self._results(over, ended)
+            result: Infos = dict(episodes.results(over))
+            for name in tuple(result):
+                result[f"_{name}"] = ended.copy()
             if illegal.any():
                 result["illegal_action"], result["_illegal_action"] = illegal, illegal.copy()
             if self.autoreset_mode == AutoresetMode.SAME_STEP:
@@ -268,15 +270,6 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
             infos["rewards"], infos["_rewards"] = by_seat, ~waiting
         truncated = np.zeros(self.num_envs, np.bool_)
         return observations, rewards, ended, truncated, infos
-
-    def _results(self, over: NDArray[np.int64], ended: NDArray[np.bool_]) -> Infos:
-        infos: Infos = {}
-        for name, values in self._episodes.results(over).items():
-            whole = np.zeros((self.num_envs, *values.shape[1:]), values.dtype)
-            whole[over] = values
-            infos[name] = whole
-            infos[f"_{name}"] = ended.copy()
-        return infos
 
     def action_masks(self) -> NDArray[np.int8]:
         """The legal actions of all rows: int8 ``[num_envs, 52]``, a fresh array."""

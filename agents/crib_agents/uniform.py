@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from crib_agents.bot import BatchBot, BotError, same_play
 from crib_env import engine
 from crib_env import state as S
-from crib_env._jit import lean_njit, njit
+from crib_env._jit import lean_njit, njit, small_njit
 from crib_env.bits import lowest, popcount
 from crib_env.episodes import PlayOn
 from crib_env.observation import offsets, recall, seen_by
@@ -19,7 +19,7 @@ from crib_env.rules import SIX_CARD, Rules
 _FIRST_SCORE = int(S.SCORE)
 
 
-@lean_njit
+@small_njit
 def position_hash(s: np.ndarray, seed: int) -> int:
     """64 bits that depend on all that a seat knows, and on nothing else.
 
@@ -40,7 +40,7 @@ def position_hash(s: np.ndarray, seed: int) -> int:
     return engine.mix(word ^ (s[S.DEALER] << 8) ^ s[S.STARTER])
 
 
-@lean_njit
+@small_njit
 def pick(cards: int, word: int) -> int:
     """One card of a set, by 64 random bits."""
     skip = ((word >> 8) & 0xFFFFFFFF) % popcount(cards)
