@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from crib_env import engine
 from crib_env import state as S
-from crib_env._jit import njit
+from crib_env._jit import lean_njit
 from crib_env.cards import N_CARDS
 from crib_env.observation import observation_size, observe, offsets, write_mask
 from crib_env.rules import SIX_CARD, Rules
@@ -18,20 +18,25 @@ Rows = NDArray[np.int64]
 NO_DECK = np.zeros(0, np.int64)
 
 
-@njit
+@lean_njit
 def _start(
-    states: np.ndarray, r: np.ndarray, rows: np.ndarray, seeds: np.ndarray, dealers: np.ndarray
+    states: np.ndarray,
+    r: np.ndarray,
+    rows: np.ndarray,
+    seeds: np.ndarray,
+    dealers: np.ndarray,
+    deck: np.ndarray,
+    ev: np.ndarray,
 ) -> None:
-    deck = np.zeros(0, np.int64)
-    ev = np.zeros((0, S.EVENT_WIDTH), np.int64)
     for k in range(rows.shape[0]):
         engine.start(states[rows[k]], r, seeds[k], dealers[k], deck, ev)
 
 
-@njit
-def _apply(states: np.ndarray, r: np.ndarray, rows: np.ndarray, cards: np.ndarray) -> int:
+@lean_njit
+def _apply(
+    states: np.ndarray, r: np.ndarray, rows: np.ndarray, cards: np.ndarray, ev: np.ndarray
+) -> int:
     """Lay one card in each row; the place of the first illegal one stops it, else -1."""
-    ev = np.zeros((0, S.EVENT_WIDTH), np.int64)
     for k in range(rows.shape[0]):
         s = states[rows[k]]
         card = cards[k]
@@ -41,23 +46,27 @@ def _apply(states: np.ndarray, r: np.ndarray, rows: np.ndarray, cards: np.ndarra
     return -1
 
 
-@njit
+@lean_njit
 def _legal(states: np.ndarray, rows: np.ndarray, cards: np.ndarray, out: np.ndarray) -> None:
     for k in range(rows.shape[0]):
         inside = 0 <= cards[k] < N_CARDS
         out[k] = inside and (engine.legal(states[rows[k]]) >> cards[k]) & 1
 
 
-@njit
+@lean_njit
 def _settle(
-    states: np.ndarray, r: np.ndarray, rows: np.ndarray, one_deal: bool, skip_forced: bool
+    states: np.ndarray,
+    r: np.ndarray,
+    rows: np.ndarray,
+    one_deal: bool,
+    skip_forced: bool,
+    ev: np.ndarray,
 ) -> None:
-    ev = np.zeros((0, S.EVENT_WIDTH), np.int64)
     for k in range(rows.shape[0]):
         engine.settle(states[rows[k]], r, one_deal, skip_forced, ev)
 
 
-@njit
+@lean_njit
 def _observe(
     states: np.ndarray,
     r: np.ndarray,
@@ -73,10 +82,10 @@ def _observe(
         write_mask(engine.legal(s) if seats[k] == s[S.TO_ACT] else 0, masks[k])
 
 
-@njit
-def _next_deal(states: np.ndarray, r: np.ndarray, rows: np.ndarray) -> None:
-    deck = np.zeros(0, np.int64)
-    ev = np.zeros((0, S.EVENT_WIDTH), np.int64)
+@lean_njit
+def _next_deal(
+    states: np.ndarray, r: np.ndarray, rows: np.ndarray, deck: np.ndarray, ev: np.ndarray
+) -> None:
     for k in range(rows.shape[0]):
         engine.next_deal(states[rows[k]], r, deck, ev)
 
@@ -86,6 +95,7 @@ class GameBatch:
 
     Attributes:
         states: int64 ``[B, STATE_SIZE]``, see `crib_env.state`.
+        rules_row: the rules as the kernels read them, see `Rules.to_array`.
 
     Args:
         size: how many games.
@@ -108,8 +118,8 @@ class GameBatch:
         self.states: NDArray[np.int64] = np.zeros((size, S.STATE_SIZE), np.int64)
         self.all_rows: Rows = np.arange(size, dtype=np.int64)
         self.observation_size = observation_size(rules)
-        self._r = rules.to_array()
-        self._at = offsets(rules)
+        self.rules_row = rules.to_array()
+        self.offsets = offsets(rules)
 
     def start(self, rows: Rows, seeds: NDArray[np.int64], dealers: NDArray[np.int64]) -> None:
         """Begin new games.
@@ -119,19 +129,21 @@ class GameBatch:
             seeds: int64 ``[n]``, 64 random bits each.
             dealers: int64 ``[n]``, first dealers; -1 for one by the rules.
         """
-        _start(self.states, self._r, rows, seeds, dealers)
+        _start(self.states, self.rules_row, rows, seeds, dealers, NO_DECK, engine.NO_EVENTS)
 
     def start_one(self, row: int, seed: int, dealer: int, deck: NDArray[np.int64]) -> None:
         """Begin one game, with the first cards of its deck given."""
-        engine.start(self.states[row], self._r, seed, dealer, deck, engine.NO_EVENTS)
+        engine.start(self.states[row], self.rules_row, seed, dealer, deck, engine.NO_EVENTS)
 
     def next_deal(self, rows: Rows) -> None:
         """Go on after the end of a deal, where games stop there (``one_deal``)."""
-        _next_deal(self.states, self._r, rows)
+        _next_deal(self.states, self.rules_row, rows, NO_DECK, engine.NO_EVENTS)
 
     def settle(self, rows: Rows) -> None:
         """Go on to the next decision: single legal cards, new deals."""
-        _settle(self.states, self._r, rows, self.one_deal, self.skip_forced)
+        _settle(
+            self.states, self.rules_row, rows, self.one_deal, self.skip_forced, engine.NO_EVENTS
+        )
 
     def apply(self, rows: Rows, cards: NDArray[np.int64]) -> None:
         """Lay a card in each row and go on to the next decision.
@@ -139,7 +151,7 @@ class GameBatch:
         Raises:
             IndexError: when a card is not legal there; later rows are untouched.
         """
-        wrong = _apply(self.states, self._r, rows, cards)
+        wrong = _apply(self.states, self.rules_row, rows, cards, engine.NO_EVENTS)
         if wrong >= 0:
             raise IndexError(f"card {cards[wrong]} is not legal in game {rows[wrong]}")
         self.settle(rows)
@@ -161,7 +173,7 @@ class GameBatch:
         """
         observations = np.empty((len(rows), self.observation_size), np.float32)
         masks = np.empty((len(rows), N_CARDS), np.int8)
-        _observe(self.states, self._r, rows, seats, self._at, observations, masks)
+        _observe(self.states, self.rules_row, rows, seats, self.offsets, observations, masks)
         return observations, masks
 
     @property

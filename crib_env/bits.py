@@ -5,51 +5,84 @@ The functions work alike compiled and as plain Python.
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from crib_env._jit import njit
-from crib_env.cards import N_CARDS
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic, overload
+
+from crib_env._jit import small_njit
 
 EACH_RANK = sum(1 << 4 * rank for rank in range(13))
 """The clubs: the lowest bit of each rank's four."""
 
-_LOW_BIT = np.zeros(67, np.int64)
-for _card in range(N_CARDS):
-    # 67 is prime and 2 generates its residues: every power of two has its own place.
-    _LOW_BIT[(1 << _card) % 67] = _card
 
-_NIBBLE_COUNT = np.array([bin(i).count("1") for i in range(16)], np.int64)
+def trailing_zeros(word: int) -> int:
+    """How many bits below the lowest that is set; of a word that is not nothing."""
+    return int(word & -word).bit_length() - 1
 
 
-@njit
+def set_bits(word: int) -> int:
+    """How many bits are set, of a word that is not negative."""
+    return int(word).bit_count()
+
+
+@intrinsic
+def _cttz(_context: Any, _word: Any) -> Any:
+    """The machine's own instruction."""
+
+    def build(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.int64), build
+
+
+@intrinsic
+def _ctpop(_context: Any, _word: Any) -> Any:
+    """The machine's own instruction."""
+
+    def build(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.int64), build
+
+
+@overload(trailing_zeros, strict=False)
+def _compiled_trailing_zeros(word: Any) -> Any:
+    return lambda word: _cttz(np.int64(word))  # type: ignore[call-arg]
+
+
+@overload(set_bits, strict=False)
+def _compiled_set_bits(word: Any) -> Any:
+    return lambda word: _ctpop(np.int64(word))  # type: ignore[call-arg]
+
+
+@small_njit
 def lowest(mask: int) -> int:
     """The lowest card of a set that is not empty."""
-    return _LOW_BIT[(mask & -mask) % 67]
+    return trailing_zeros(mask)
 
 
-@njit
+@small_njit
 def popcount(mask: int) -> int:
     """How many cards a set holds."""
-    count = 0
-    while mask:
-        mask &= mask - 1
-        count += 1
-    return count
+    return set_bits(mask)
 
 
-@njit
+@small_njit
 def rank_count(mask: int, rank: int) -> int:
     """How many cards of a rank a set holds, 0 to 4."""
-    return _NIBBLE_COUNT[(mask >> (4 * rank)) & 15]
+    return set_bits((mask >> (4 * rank)) & 15)
 
 
-@njit
+@small_njit
 def pip(card: int) -> int:
     """What a card counts in the play, 1 to 10."""
     return min((card >> 2) + 1, 10)
 
 
-@njit
+@small_njit
 def playable(hand: int, count: int) -> int:
     """The cards of a hand that do not take the count past 31."""
     room = 31 - count

@@ -19,7 +19,7 @@ import numpy as np
 
 from crib_env import rules as R
 from crib_env import state as S
-from crib_env._jit import njit
+from crib_env._jit import lean_njit, njit, small_njit
 from crib_env.bits import lowest, pip, playable
 from crib_env.cards import JACK, N_CARDS
 from crib_env.scoring import play_parts, show_points
@@ -64,7 +64,7 @@ _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 
 
-@njit
+@small_njit
 def mix(word: int) -> int:
     """Scramble 64 bits (the output step of SplitMix64), for hashes and draws."""
     z = np.uint64(word)
@@ -73,14 +73,14 @@ def mix(word: int) -> int:
     return np.int64(z ^ (z >> np.uint64(31)))  # type: ignore[return-value]
 
 
-@njit
+@small_njit
 def next_random(s: np.ndarray) -> int:
     """Advance the game's generator and return its next 64 bits."""
     s[S.RANDOM] = np.int64(np.uint64(s[S.RANDOM]) + _GAMMA)
     return mix(s[S.RANDOM])
 
 
-@njit
+@lean_njit
 def draw(s: np.ndarray, used: int) -> int:
     """A card that is not in ``used``, each as likely as the others."""
     while True:
@@ -89,13 +89,19 @@ def draw(s: np.ndarray, used: int) -> int:
             return card
 
 
-@njit
+@small_njit
+def around(seat: int, players: int) -> int:
+    """A seat counted past the last one, as a seat: a comparison, since dividing costs more."""
+    return seat - players if seat >= players else seat
+
+
+@small_njit
 def side_of(r: np.ndarray, seat: int) -> int:
     """The score that a seat pegs on."""
-    return seat % 2 if r[R.TEAMS] else seat
+    return seat & 1 if r[R.TEAMS] else seat
 
 
-@njit
+@small_njit
 def emit(
     ev: np.ndarray, kind: int, seat: int, points: int, worth: int, cards: int, count: int
 ) -> None:
@@ -112,7 +118,7 @@ def emit(
     ev[at, 5] = count
 
 
-@njit
+@small_njit
 def peg(
     s: np.ndarray,
     r: np.ndarray,
@@ -137,7 +143,7 @@ def peg(
         emit(ev, _E_WIN, seat, 0, 0, 0, s[S.COUNT])
 
 
-@njit
+@lean_njit
 def lowest_cut(ranks: np.ndarray) -> int:
     """Place of the lowest rank, or -1 when two share it and all cut again."""
     best = 0
@@ -172,7 +178,7 @@ def cut_for_deal(s: np.ndarray, r: np.ndarray) -> int:
             return seat
 
 
-@njit
+@lean_njit
 def start(
     s: np.ndarray, r: np.ndarray, seed: int, dealer: int, deck: np.ndarray, ev: np.ndarray
 ) -> None:
@@ -189,19 +195,25 @@ def start(
         dealer = cut_for_deal(s, r)
     s[S.DEALER] = dealer
     s[S.WINNER] = -1
-    pone = (dealer + 1) % r[R.PLAYERS]
+    pone = around(dealer + 1, r[R.PLAYERS])
     s[S.SCORE + side_of(r, pone)] = r[R.PONE_START]
     deal(s, r, deck, ev)
 
 
-@njit
+@lean_njit
 def next_deal(s: np.ndarray, r: np.ndarray, deck: np.ndarray, ev: np.ndarray) -> None:
     """The deal passes to the left."""
-    s[S.DEALER] = (s[S.DEALER] + 1) % r[R.PLAYERS]
+    s[S.DEALER] = around(s[S.DEALER] + 1, r[R.PLAYERS])
     deal(s, r, deck, ev)
 
 
 @njit
+def deal_on(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
+    """The deal passes on, from a shuffled deck."""
+    next_deal(s, r, np.zeros(0, np.int64), ev)
+
+
+@lean_njit
 def deal(s: np.ndarray, r: np.ndarray, deck: np.ndarray, ev: np.ndarray) -> None:
     """Deal one card at a time from the dealer's left, then the blind cards and the starter."""
     players = r[R.PLAYERS]
@@ -224,6 +236,7 @@ def deal(s: np.ndarray, r: np.ndarray, deck: np.ndarray, ev: np.ndarray) -> None
     for place in range(deck.shape[0]):
         used |= 1 << deck[place]
     in_hands = players * r[R.DEALT]
+    seat = around(dealer + 1, players)
     for place in range(in_hands + r[R.BLIND] + 1):
         if place < deck.shape[0]:
             card = deck[place]
@@ -231,18 +244,19 @@ def deal(s: np.ndarray, r: np.ndarray, deck: np.ndarray, ev: np.ndarray) -> None
             card = draw(s, used)
             used |= 1 << card
         if place < in_hands:
-            s[S.HAND + (dealer + 1 + place) % players] |= 1 << card
+            s[S.HAND + seat] |= 1 << card
+            seat = around(seat + 1, players)
         elif place < in_hands + r[R.BLIND]:
             s[S.CRIB] |= 1 << card
         else:
             s[S.STARTER] = card
     emit(ev, _E_DEAL, dealer, 0, 0, 0, 0)
-    s[S.TO_ACT] = (dealer + 1) % players
+    s[S.TO_ACT] = around(dealer + 1, players)
     if r[R.THROWN] == 0:
         cut(s, r, ev)
 
 
-@njit
+@small_njit
 def legal(s: np.ndarray) -> int:
     """The cards that the seat to act may lay down, as a set; empty when nobody is to act."""
     hand = s[S.HAND + s[S.TO_ACT]]
@@ -253,7 +267,7 @@ def legal(s: np.ndarray) -> int:
     return 0
 
 
-@njit
+@small_njit
 def apply(s: np.ndarray, r: np.ndarray, card: int, ev: np.ndarray) -> None:
     """The seat to act lays down a card: to the crib before the starter, to the table after it."""
     if s[S.PHASE] == _DISCARD:
@@ -262,7 +276,7 @@ def apply(s: np.ndarray, r: np.ndarray, card: int, ev: np.ndarray) -> None:
         lay(s, r, card, ev)
 
 
-@njit
+@small_njit
 def throw(s: np.ndarray, r: np.ndarray, card: int, ev: np.ndarray) -> None:
     """Throw a card to the crib; when all have thrown, cut."""
     seat = s[S.TO_ACT]
@@ -277,37 +291,37 @@ def throw(s: np.ndarray, r: np.ndarray, card: int, ev: np.ndarray) -> None:
     if seat == s[S.DEALER]:
         cut(s, r, ev)
     else:
-        s[S.TO_ACT] = (seat + 1) % r[R.PLAYERS]
+        s[S.TO_ACT] = around(seat + 1, r[R.PLAYERS])
 
 
-@njit
+@lean_njit
 def cut(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
     """Turn the starter up; the dealer pegs two for a jack, his heels."""
     dealer = s[S.DEALER]
     for seat in range(r[R.PLAYERS]):
         s[S.KEPT + seat] = s[S.HAND + seat]
     s[S.PHASE] = _PLAY
-    s[S.TO_ACT] = (dealer + 1) % r[R.PLAYERS]
+    s[S.TO_ACT] = around(dealer + 1, r[R.PLAYERS])
     emit(ev, _E_STARTER, dealer, 0, 0, 1 << s[S.STARTER], 0)
     if not r[R.HEELS_AT_SHOW]:
         heels(s, r, ev)
 
 
-@njit
+@small_njit
 def heels(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
     """Two points to the dealer when the starter is a jack."""
     if s[S.STARTER] >> 2 == JACK:
         peg(s, r, s[S.DEALER], 2, _FROM_HEELS, ev, _E_HEELS, 1 << s[S.STARTER])
 
 
-@njit
+@small_njit
 def history_entry(s: np.ndarray, at: int) -> int:
     """Entry ``at`` of the history: ``seat << 6 | card``."""
     word = s[S.HISTORY + at // S.ENTRIES_PER_WORD]
     return (word >> (8 * (at % S.ENTRIES_PER_WORD))) & 255
 
 
-@njit
+@small_njit
 def remember(s: np.ndarray, seat: int, card: int) -> None:
     """Append a card, or a go, to the history of the play."""
     at = s[S.HISTORY_LENGTH]
@@ -315,10 +329,12 @@ def remember(s: np.ndarray, seat: int, card: int) -> None:
     s[S.HISTORY_LENGTH] = at + 1
 
 
-@njit
-def table_cards(s: np.ndarray, number: int) -> int:
-    """The last ``number`` cards laid, as a set."""
+@small_njit
+def table_cards(s: np.ndarray, number: int, ev: np.ndarray) -> int:
+    """The last ``number`` cards laid, as a set; nothing where nobody wants events."""
     cards = 0
+    if ev.shape[0] == 0:
+        return cards
     at = s[S.HISTORY_LENGTH]
     while number > 0:
         at -= 1
@@ -329,7 +345,7 @@ def table_cards(s: np.ndarray, number: int) -> int:
     return cards
 
 
-@njit
+@small_njit
 def add_to_series(s: np.ndarray, seat: int, card: int) -> None:
     """Put a card on the table: the count, the series, the history."""
     s[S.COUNT] += pip(card)
@@ -340,7 +356,7 @@ def add_to_series(s: np.ndarray, seat: int, card: int) -> None:
     s[S.HELD + seat] -= 1
 
 
-@njit
+@small_njit
 def reset_series(s: np.ndarray) -> None:
     """The count goes back to nothing."""
     s[S.COUNT] = 0
@@ -351,13 +367,13 @@ def reset_series(s: np.ndarray) -> None:
     s[S.SOLO] = -1
 
 
-@njit
+@small_njit
 def play_source(s: np.ndarray, seat: int) -> int:
     """Under which source a seat's points in the play are tallied."""
     return _FROM_PLAY_DEALER if seat == s[S.DEALER] else _FROM_PLAY_PONE
 
 
-@njit
+@small_njit
 def lay(s: np.ndarray, r: np.ndarray, card: int, ev: np.ndarray) -> None:
     """Play a card, peg what it makes and find who acts next."""
     seat = s[S.TO_ACT]
@@ -367,20 +383,21 @@ def lay(s: np.ndarray, r: np.ndarray, card: int, ev: np.ndarray) -> None:
     emit(ev, _E_PLAY, seat, 0, 0, bit, s[S.COUNT])
     fifteen, thirty_one, pairs, run = play_parts(s[S.SERIES], s[S.SERIES_LENGTH], s[S.COUNT])
     source = play_source(s, seat)
+    length = s[S.SERIES_LENGTH]
     if fifteen:
-        peg(s, r, seat, fifteen, source, ev, _E_FIFTEEN, table_cards(s, s[S.SERIES_LENGTH]))
+        peg(s, r, seat, fifteen, source, ev, _E_FIFTEEN, table_cards(s, length, ev))
     if thirty_one:
-        peg(s, r, seat, thirty_one, source, ev, _E_THIRTY_ONE, table_cards(s, s[S.SERIES_LENGTH]))
+        peg(s, r, seat, thirty_one, source, ev, _E_THIRTY_ONE, table_cards(s, length, ev))
     if pairs:
         same = 2 if pairs == 2 else (3 if pairs == 6 else 4)
-        peg(s, r, seat, pairs, source, ev, _E_PAIR, table_cards(s, same))
+        peg(s, r, seat, pairs, source, ev, _E_PAIR, table_cards(s, same, ev))
     if run:
-        peg(s, r, seat, run, source, ev, _E_RUN, table_cards(s, run))
+        peg(s, r, seat, run, source, ev, _E_RUN, table_cards(s, run, ev))
     if s[S.PHASE] == _PLAY:
         pass_turn(s, r, ev)
 
 
-@njit
+@lean_njit
 def pass_turn(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
     """After a card: the next seat that can play, or the end of the series."""
     if s[S.COUNT] == 31:
@@ -389,7 +406,7 @@ def pass_turn(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
     players = r[R.PLAYERS]
     last = s[S.LAST]
     for step in range(1, players + 1):
-        seat = (last + step) % players
+        seat = around(last + step, players)
         if s[S.SOLO] >= 0 and seat != s[S.SOLO]:
             continue
         if playable(s[S.HAND + seat], s[S.COUNT]):
@@ -405,12 +422,12 @@ def pass_turn(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
     kind = _E_LAST_CARD if none_left == 0 else _E_GO_POINT
     if s[S.HELD + last] > 0:
         remember(s, last, S.SAID_GO)  # he passes too: so the history alone tells of the reset
-    peg(s, r, last, 1, play_source(s, last), ev, kind, table_cards(s, 1))
+    peg(s, r, last, 1, play_source(s, last), ev, kind, table_cards(s, 1, ev))
     if s[S.PHASE] == _PLAY:
         end_series(s, r, ev)
 
 
-@njit
+@small_njit
 def say_go(s: np.ndarray, seat: int, ev: np.ndarray) -> None:
     """A seat that holds cards but none that fits says go."""
     if s[S.FIRST_GO] < 0:
@@ -420,21 +437,21 @@ def say_go(s: np.ndarray, seat: int, ev: np.ndarray) -> None:
     emit(ev, _E_GO, seat, 0, 0, 0, s[S.COUNT])
 
 
-@njit
+@small_njit
 def next_leader(s: np.ndarray, r: np.ndarray) -> int:
     """Who leads the next series; -1 when nobody holds a card."""
     players = r[R.PLAYERS]
-    first = (s[S.LAST] + 1) % players
+    first = around(s[S.LAST] + 1, players)
     if r[R.GO_CALLER_LEADS] and s[S.COUNT] != 31 and s[S.FIRST_GO] >= 0:
         first = s[S.FIRST_GO]
     for step in range(players):
-        seat = (first + step) % players
+        seat = around(first + step, players)
         if s[S.HELD + seat] > 0:
             return seat
     return -1
 
 
-@njit
+@lean_njit
 def end_series(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
     """Reset the count and let the next leader begin, or go to the show."""
     leader = next_leader(s, r)
@@ -445,16 +462,16 @@ def end_series(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
         s[S.TO_ACT] = leader
 
 
-@njit
+@lean_njit
 def show(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
     """Count the hands from the dealer's left, then the crib; the first at the target wins."""
-    begin_count(s, r, (s[S.DEALER] + 1) % r[R.PLAYERS], ev)
+    begin_count(s, r, around(s[S.DEALER] + 1, r[R.PLAYERS]), ev)
     if r[R.MANUAL_COUNT] == 0:
         while s[S.PHASE] == _COUNT:
             claim(s, r, MOST_POINTS, ev)
 
 
-@njit
+@lean_njit
 def begin_count(s: np.ndarray, r: np.ndarray, seat: int, ev: np.ndarray) -> None:
     """It is a seat's turn to count its hand, or its crib once its hand is counted."""
     s[S.PHASE] = _COUNT
@@ -463,7 +480,7 @@ def begin_count(s: np.ndarray, r: np.ndarray, seat: int, ev: np.ndarray) -> None
         heels(s, r, ev)
 
 
-@njit
+@lean_njit
 def claim(s: np.ndarray, r: np.ndarray, points: int, ev: np.ndarray) -> None:
     """The seat to act claims points for its hand, or for its crib after that.
 
@@ -485,7 +502,7 @@ def claim(s: np.ndarray, r: np.ndarray, points: int, ev: np.ndarray) -> None:
     worth = show_points(cards, s[S.STARTER], is_crib != 0, r)
     peg(s, r, seat, min(points, worth), source, ev, kind, cards)
     if r[R.MUGGINS] and points < worth:
-        other = (seat + 1) % r[R.PLAYERS]
+        other = around(seat + 1, r[R.PLAYERS])
         peg(s, r, other, worth - points, _FROM_MUGGINS, ev, _E_MUGGINS, cards)
     if s[S.PHASE] == _OVER:
         return
@@ -494,10 +511,10 @@ def claim(s: np.ndarray, r: np.ndarray, points: int, ev: np.ndarray) -> None:
     elif seat == s[S.DEALER]:
         begin_count(s, r, seat, ev)
     else:
-        begin_count(s, r, (seat + 1) % r[R.PLAYERS], ev)
+        begin_count(s, r, around(seat + 1, r[R.PLAYERS]), ev)
 
 
-@njit
+@lean_njit
 def settle(s: np.ndarray, r: np.ndarray, one_deal: bool, skip_forced: bool, ev: np.ndarray) -> None:
     """Go on to the next real decision: new deals, and single legal cards where wanted.
 
@@ -505,13 +522,28 @@ def settle(s: np.ndarray, r: np.ndarray, one_deal: bool, skip_forced: bool, ev: 
         one_deal: stop when the deal is over.
         skip_forced: lay a card that is the only legal one.
     """
-    no_deck = np.zeros(0, np.int64)
     while True:
         if s[S.PHASE] == _DEAL_OVER and not one_deal:
-            next_deal(s, r, no_deck, ev)
+            deal_on(s, r, ev)
         if s[S.PHASE] >= _COUNT or not skip_forced:
             return
         cards = legal(s)
         if cards & (cards - 1):
             return
         apply(s, r, lowest(cards), ev)
+
+
+@small_njit
+def forfeit(s: np.ndarray, r: np.ndarray, seat: int) -> None:
+    """A seat gives the game up: the next side is taken to have reached the target."""
+    sides = 2 if r[R.TEAMS] else r[R.PLAYERS]
+    winner = around(side_of(r, seat) + 1, sides)
+    s[S.SCORE + winner] = r[R.TARGET]
+    s[S.WINNER] = winner
+    s[S.PHASE] = _OVER
+
+
+@small_njit
+def asks_another(s: np.ndarray, seat: int) -> bool:
+    """Whether somebody has to decide, and it is not that seat."""
+    return s[S.PHASE] < _COUNT and s[S.TO_ACT] != seat

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from crib_env import engine
 from crib_env.cards import CARDS, N_CARDS, from_mask, text
-from crib_env.episodes import Episodes, Opponent
+from crib_env.episodes import Episodes, Opponent, Seat
 from crib_env.errors import IllegalActionError, InvalidRulesError, InvalidViewError
 from crib_env.observation import layout
 from crib_env.rendering import ansi
@@ -46,6 +46,18 @@ def check_options(options: Any) -> Mapping[str, Any]:
     if not isinstance(options, Mapping):
         raise InvalidViewError(f"options are named, as in {{'dealer': 0}}, not {options!r}")
     return options
+
+
+class _Default(str):
+    """What nobody has named, so that it is told from the same word said aloud."""
+
+
+DEFAULT_OPPONENT = _Default("medium")
+
+
+def named_opponents(opponent: str | Opponent, seat: Seat) -> list[str | Opponent]:
+    """Who plays the other seats: one player, or where all decide and none is named nobody."""
+    return [] if seat == "all" and opponent is DEFAULT_OPPONENT else [opponent]
 
 
 def card_index(action: Any) -> int:
@@ -113,15 +125,26 @@ class CribbageEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     that does not end the game more points than the other side), ``skunk`` (0, 1, or 2 for a
     double; given or taken), ``margin`` (points ahead), ``scores`` (points by side).
 
+    ## All seats
+
+    With ``seat="all"`` there are no opponents: each step is the decision of whoever is to
+    act, and a seat may act several times running. ``info["seat"]`` says whose observation
+    and mask it is (once the episode is over, the seat that acted last). The reward is that of
+    the seat that laid the card: what the step brought it, with the forced cards, the show and
+    the deal that followed. ``info["rewards"]``, float64 ``[players]``, from `step`, holds what
+    it brought each seat and sums to nothing; what came to a seat between two decisions of its
+    own is the sum of its column. ``is_success``, ``margin`` and ``skunk`` are then arrays
+    by seat. An illegal action loses for the seat that tried it.
+
     ## Arguments
 
     Args:
         opponent: ``"random"``, ``"easy"``, ``"medium"``, the folder of an exported
-            bundle, or an object with an ``actions`` method.
+            bundle, or an object with an ``actions`` method; none with ``seat="all"``.
         reward: ``"win"``, ``"margin"``, ``"win_probability"`` or a callable.
         episode: ``"game"`` or ``"deal"``.
         rules: a preset, fields, or `Rules`.
-        seat: the player's seat.
+        seat: the player's seat, or ``"all"``.
         skip_forced: lay a card that is the only legal one without asking.
         illegal_action: ``"lose"`` or ``"raise"``.
         render_mode: ``"ansi"`` or None.
@@ -144,11 +167,11 @@ class CribbageEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
 
     def __init__(
         self,
-        opponent: str | Opponent = "medium",
+        opponent: str | Opponent = DEFAULT_OPPONENT,
         reward: str | Reward = "win",
         episode: Literal["game", "deal"] = "game",
         rules: str | Rules | Mapping[str, Any] = "six-card",
-        seat: int = 0,
+        seat: Seat = 0,
         skip_forced: bool = True,
         illegal_action: Literal["lose", "raise"] = "lose",
         render_mode: str | None = None,
@@ -162,7 +185,10 @@ class CribbageEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         self.illegal_action = illegal_action
         self.observation_space = cast(Space, observation_space(self.rules))
         self.action_space = spaces.Discrete(N_CARDS)
-        self._episodes = Episodes(1, [opponent], reward, episode, self.rules, seat, skip_forced)
+        opponents = named_opponents(opponent, seat)
+        self._episodes = Episodes(1, opponents, reward, episode, self.rules, seat, skip_forced)
+        self._observer = int(self._episodes.seats[0])
+        self._card = np.zeros(1, np.int64)
         self._seeded = False
         self._live = False
 
@@ -193,7 +219,10 @@ class CribbageEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
             self._episodes.reset(self._episodes.rows)
         self._live = True
         observation, mask = self._look()
-        return observation, {"action_mask": mask}
+        info: dict[str, Any] = {"action_mask": mask}
+        if self._episodes.all_seats:
+            info["seat"] = self._observer
+        return observation, info
 
     def step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
         """Lay a card; the others answer.
@@ -211,47 +240,56 @@ class CribbageEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         if not self._live:
             raise gymnasium.error.ResetNeeded("the episode is over: call reset first")
         card = card_index(action)
-        rows = self._episodes.rows
-        legal = self._legal()
-        info: dict[str, Any] = {}
-        if 0 <= card < N_CARDS and legal >> card & 1:
-            rewards, ended = self._episodes.step(rows, np.array([card], np.int64))
-            terminated = bool(ended[0])
-        elif self.illegal_action == "raise":
-            name = str(CARDS[card]) if 0 <= card < N_CARDS else repr(card)
-            raise IllegalActionError(f"{name} is not legal now, but {text(from_mask(legal))} are")
-        else:
-            rewards, terminated = self._episodes.forfeit(rows), True
-            info["illegal_action"] = True
-        observation, info["action_mask"] = self._look()
+        if not 0 <= card < N_CARDS or self.illegal_action == "raise":
+            card = self._checked(card)
+        episodes = self._episodes
+        self._card[0] = card
+        outcome = episodes.step(episodes.rows, self._card)
+        terminated = bool(outcome.ended[0])
+        info: dict[str, Any] = {"action_mask": outcome.masks[0]}
+        if episodes.all_seats:
+            self._observer = int(outcome.observers[0])
+            info["seat"], info["rewards"] = self._observer, outcome.by_seat[0]
         if terminated:
             self._live = False
+            if outcome.illegal[0]:
+                info["illegal_action"] = True
             info.update(self._result())
-        return observation, float(rewards[0]), terminated, False, info
+        return outcome.observations[0], float(outcome.rewards[0]), terminated, False, info
+
+    def _checked(self, card: int) -> int:
+        """A card that may be laid; -1 for any other, or an error where one is wanted."""
+        legal = int(engine.legal(self._episodes.batch.states[0]))
+        inside = 0 <= card < N_CARDS
+        if inside and legal >> card & 1:
+            return card
+        if self.illegal_action == "raise":
+            name = str(CARDS[card]) if inside else repr(card)
+            raise IllegalActionError(f"{name} is not legal now, but {text(from_mask(legal))} are")
+        return -1
 
     def _look(self) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
-        observations, masks = self._episodes.observe(self._episodes.rows)
+        observations, masks, observers = self._episodes.look()
+        self._observer = int(observers[0])
         return observations[0], masks[0]
 
-    def _legal(self) -> int:
-        return int(engine.legal(self._episodes.batch.states[0]))
-
     def _result(self) -> dict[str, Any]:
-        found = self._episodes.results(self._episodes.rows)
-        return {
-            "is_success": bool(found["is_success"][0]),
-            "skunk": int(found["skunk"][0]),
-            "margin": int(found["margin"][0]),
-            "scores": found["scores"][0],
+        found = {
+            name: values[0] for name, values in self._episodes.results(self._episodes.rows).items()
         }
+        if not self._episodes.all_seats:
+            found["is_success"] = bool(found["is_success"])
+            found["skunk"] = int(found["skunk"])
+            found["margin"] = int(found["margin"])
+        return found
 
     def action_masks(self) -> NDArray[np.int8]:
         """The legal actions, as sb3-contrib asks for them: int8 ``[52]``, 1 where legal."""
         return self._look()[1]
 
     def view(self) -> SeatView:
-        """What the player sees now."""
-        return SeatView.of(self._episodes.batch.states[0], self.rules, self._episodes.seat)
+        """What the player sees now; with all seats to decide, the one whose observation it is."""
+        return SeatView.of(self._episodes.batch.states[0], self.rules, self._observer)
 
     def render(self) -> str | None:
         """The table as text, with ``render_mode="ansi"``.

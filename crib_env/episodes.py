@@ -1,36 +1,52 @@
-"""Episodes of one player against others, in batches: what both environments step.
+"""Episodes of one player against others, or of all seats, in batches: what both environments step.
 
-No Gymnasium here: arrays in, arrays out. Opponents act in batches through their
-`actions` method; they are handed in as objects, or resolved by name only when
-an environment is made.
+No Gymnasium here: arrays in, arrays out. Opponents act inside the engine where they
+can, else in batches through their `actions` method; they are handed in as objects,
+or resolved by name only when an environment is made.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from importlib import import_module
-from typing import Any, Literal, Protocol, cast
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crib_env import state as S
+from crib_env import stepping
 from crib_env._jit import njit
 from crib_env.batch import GameBatch, Rows
-from crib_env.engine import next_random
+from crib_env.cards import N_CARDS
+from crib_env.engine import NO_EVENTS, next_random
 from crib_env.errors import InvalidRulesError, InvalidViewError
 from crib_env.game import check_dealer, check_deck, check_scores
-from crib_env.rewards import Change, Reward, get_reward
+from crib_env.rewards import CUSTOM, Change, Reward, get_chances, get_reward, number_of
 from crib_env.rules import Rules
 from crib_env.win_probability import deal_starts, supports
 
-_OVER = int(S.Phase.OVER)
+Seat: TypeAlias = int | Literal["all"]
+"""Whose decisions an environment asks for: one seat's, or those of all."""
+
+PlayOn: TypeAlias = Callable[[NDArray[np.int64], NDArray[np.int64], Rows, int, bool, bool], None]
+"""Plays on in a batch until a seat has to decide, or nobody: takes the states int64
+``[B, STATE_SIZE]`` (changed in place), the rules as `Rules.to_array` gives them, the rows to
+play int64 ``[n]``, the seat to stop at, and ``one_deal`` and ``skip_forced`` as `engine.settle`
+has them."""
 
 
 class Opponent(Protocol):
-    """What an environment needs of a player."""
+    """What an environment needs of a player.
+
+    A player whose choice is a compiled function may also have a method
+    ``in_engine(rules: Rules) -> PlayOn | None``: how it plays under these rules without
+    an observation being written, or None where it does not. It may read of a game only what
+    the seat to act knows (`crib_env.observation.seen_by`), and chooses as `actions` does. A
+    subclass that changes `actions` alone is asked by `actions`.
+    """
 
     def actions(
         self, observations: NDArray[np.float32], masks: NDArray[np.int8]
@@ -49,6 +65,39 @@ def resolve_opponent(opponent: str | Opponent, rules: Rules) -> Opponent:
     return cast(Opponent, import_module("crib_agents").make_bot(opponent, rules=rules))
 
 
+def _in_engine(opponent: Any, rules: Rules) -> PlayOn | None:
+    """How a player plays inside the engine; None where only its `actions` tell."""
+    names = [vars(kind) for kind in type(opponent).__mro__]
+    for known in (getattr(opponent, "__dict__", {}), *names):
+        if "in_engine" in known:
+            return cast("PlayOn | None", opponent.in_engine(rules))
+        if "actions" in known:
+            return None
+    return None
+
+
+class Outcome(NamedTuple):
+    """What came of a step, by row; where a row was not stepped there is nothing to see yet.
+
+    Attributes:
+        observations: float32 ``[size, D]``.
+        masks: int8 ``[size, 52]``.
+        observers: whose they are, int64 ``[size]``.
+        rewards: float64 ``[size]``, of the seat that laid the card.
+        by_seat: float64 ``[size, seats]``, of every seat that is played here.
+        ended: whether the episode is over, bool ``[size]``.
+        illegal: whether it is because the card might not be laid, bool ``[size]``.
+    """
+
+    observations: NDArray[np.float32]
+    masks: NDArray[np.int8]
+    observers: NDArray[np.int64]
+    rewards: NDArray[np.float64]
+    by_seat: NDArray[np.float64]
+    ended: NDArray[np.bool_]
+    illegal: NDArray[np.bool_]
+
+
 @lru_cache(maxsize=1)
 def _start_odds() -> NDArray[np.float64]:
     return np.cumsum(deal_starts().ravel())
@@ -65,16 +114,16 @@ def _next_words(chains: np.ndarray, rows: np.ndarray, out: np.ndarray) -> None:
 
 
 class Episodes:
-    """``size`` games in which one player decides and the others answer.
+    """``size`` games in which one player decides and the others answer, or all decide.
 
     Args:
         size: how many games.
         opponents: players of the other seats; row ``i`` meets number ``i`` modulo
-            their number.
+            their number. None where all seats decide.
         reward: a name or a callable, see `crib_env.rewards`.
         episode: ``"game"``, or one ``"deal"`` from drawn or given scores.
         rules: the rules.
-        seat: the player's seat.
+        seat: the player's seat, or ``"all"``.
         skip_forced: single legal cards are laid without asking.
     """
 
@@ -85,33 +134,44 @@ class Episodes:
         reward: str | Reward,
         episode: Literal["game", "deal"],
         rules: Rules,
-        seat: int,
+        seat: Seat,
         skip_forced: bool,
     ) -> None:
         if episode not in ("game", "deal"):
             raise InvalidRulesError(f"an episode is a game or a deal, not {episode!r}")
-        if isinstance(seat, bool) or seat not in range(rules.players):
-            raise InvalidRulesError(f"seats go from 0 to {rules.players - 1}, not {seat!r}")
+        self.all_seats = isinstance(seat, str) and seat == "all"
+        if not self.all_seats and (isinstance(seat, bool) or seat not in range(rules.players)):
+            raise InvalidRulesError(f"seats go from 0 to {rules.players - 1}, or all, not {seat!r}")
         if not isinstance(skip_forced, bool):
             raise InvalidRulesError(f"skip_forced is true or false, not {skip_forced!r}")
-        if not opponents:
+        if self.all_seats and opponents:
+            raise InvalidRulesError("with all seats to decide for there is no opponent")
+        if not self.all_seats and not opponents:
             raise InvalidRulesError("there must be an opponent")
         # Points are counted by the engine, whatever the rules say of the players' claims.
         self.rules = rules = replace(rules, counting="automatic", muggins=False)
-        self.seat = int(seat)
-        self.side = rules.side(self.seat)
+        seats = range(rules.players) if self.all_seats else (int(seat),)
+        self.seats: NDArray[np.int64] = np.array(seats, np.int64)
+        self._seat = -1 if self.all_seats else int(seat)
+        self._sides = np.array([rules.side(each) for each in seats], np.int64)
         self.one_deal = episode == "deal"
+        self.skip_forced = skip_forced
         self.opponents = [resolve_opponent(opponent, rules) for opponent in opponents]
+        self._playing_on: list[tuple[Opponent | None, PlayOn | None]] = [
+            (None, None) for _ in opponents
+        ]
         self.reward = get_reward(reward, rules)
+        self._reward_number = number_of(self.reward)
+        self._chances = get_chances(self._reward_number)
         self.batch = GameBatch(size, rules, one_deal=self.one_deal, skip_forced=skip_forced)
         self.rows: Rows = self.batch.all_rows
+        self._notes = np.zeros((size, stepping.NOTES), np.int64)
         self._chains = np.zeros(size, np.int64)
-        self._which = self.rows % len(self.opponents)
-        self._scores = np.zeros((size, rules.sides), np.int64)
-        self._deal_scores = np.zeros((size, rules.sides), np.int64)
-        self._deal_dealer = np.zeros(size, np.int64)
-        self._deal_number = np.zeros(size, np.int64)
+        self._which = self.rows % len(opponents) if len(opponents) > 1 else self.rows[:0]
         self._draws_scores = self.one_deal and supports(rules)
+        self._skunks = np.array(
+            [rules.skunk(points) for points in range(rules.target + 1)], np.int64
+        )
 
     def seed(self, row: int, word: int) -> None:
         """Set the seed from which a row's episodes follow: 64 bits."""
@@ -129,7 +189,8 @@ class Episodes:
             if self._draws_scores:
                 self._draw_scores(rows)
             self._begin(rows)
-            rows = rows[self.batch.stopped[rows]]  # over before the player was asked
+            over = self.batch.states[rows, S.PHASE] >= S.Phase.DEAL_OVER
+            rows = rows[over]  # before the player was asked
 
     def reset_to(self, row: int, dealer: Any, deck: Any, scores: Any) -> None:
         """Begin an episode with the first dealer, deck or scores given; None for each as usual.
@@ -162,82 +223,123 @@ class Episodes:
         scores[rows, 1 - dealer] = place % self.rules.target
 
     def _begin(self, rows: Rows) -> None:
-        self._note_deal(rows)
-        self.batch.settle(rows)
+        batch = self.batch
+        stepping.begin(
+            batch.states,
+            self._notes,
+            batch.rules_row,
+            NO_EVENTS,
+            rows,
+            self.one_deal,
+            self.skip_forced,
+        )
         self._answer(rows)
-        self._scores[rows] = self.batch.scores[rows]
-
-    def _note_deal(self, rows: Rows) -> None:
-        self._deal_scores[rows] = self.batch.scores[rows]
-        self._deal_dealer[rows] = self.batch.dealer[rows]
-        self._deal_number[rows] = self.batch.states[rows, S.DEAL_NUMBER]
+        stepping.note_decision(batch.states, self._notes, rows)
 
     def _answer(self, rows: Rows) -> None:
         """The opponents act until the player has to, or nobody."""
+        if len(self.opponents) < 2:
+            if self.opponents:
+                self._ask(0, rows)
+            return
+        which = self._which[rows]
+        for number in range(len(self.opponents)):
+            self._ask(number, rows[which == number])
+
+    def _ask(self, number: int, rows: Rows) -> None:
+        """One of them acts, in rows that are its own."""
         batch = self.batch
+        opponent = self.opponents[number]
+        if self._playing_on[number][0] is not opponent:
+            self._playing_on[number] = opponent, _in_engine(opponent, self.rules)
+        play_on = self._playing_on[number][1]
+        if play_on is not None:
+            play_on(
+                batch.states, batch.rules_row, rows, self._seat, self.one_deal, self.skip_forced
+            )
+            return
         while True:
-            rows = rows[~batch.stopped[rows] & (batch.to_act[rows] != self.seat)]
+            rows = rows[~batch.stopped[rows] & (batch.to_act[rows] != self._seat)]
             if not len(rows):
                 return
             observations, masks = batch.observe(rows, batch.to_act[rows])
-            if len(self.opponents) == 1:
-                cards = self.opponents[0].actions(observations, masks)
-            else:
-                cards = np.empty(len(rows), np.int64)
-                which = self._which[rows]
-                for number, opponent in enumerate(self.opponents):
-                    its = which == number
-                    if its.any():
-                        cards[its] = opponent.actions(observations[its], masks[its])
+            cards = opponent.actions(observations, masks)
             batch.apply(rows, np.asarray(cards, np.int64))
 
     def legal(self, rows: Rows, cards: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether each card may be laid, bool ``[n]``."""
         return self.batch.legal(rows, cards)
 
-    def step(
-        self, rows: Rows, cards: NDArray[np.int64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """The player lays a legal card in each row and the others answer.
+    def step(self, rows: Rows, cards: NDArray[np.int64]) -> Outcome:
+        """A card is laid in each row, and the others answer; an illegal one loses.
 
-        Returns:
-            Rewards float64 ``[n]`` and whether the episode is over, bool ``[n]``.
+        Args:
+            rows: int64 ``[n]``, whose episodes go on.
+            cards: int64 ``[size]``, by row; any number that is no legal card is illegal.
         """
-        self.batch.apply(rows, cards)
-        self._answer(rows)
-        rewards = self.reward(self._change(rows))
-        self._after(rows)
-        return np.asarray(rewards, np.float64), self.batch.stopped[rows]
-
-    def forfeit(self, rows: Rows) -> NDArray[np.float64]:
-        """End some games as lost: the next side is taken to have reached the target.
-
-        Returns:
-            Rewards, float64 ``[n]``.
-        """
-        winner = (self.side + 1) % self.rules.sides
-        self.batch.scores[rows, winner] = self.rules.target
-        self.batch.states[rows, S.WINNER] = winner
-        self.batch.states[rows, S.PHASE] = _OVER
-        rewards = self.reward(self._change(rows))
-        self._after(rows)
-        return np.asarray(rewards, np.float64)
-
-    def _change(self, rows: Rows) -> Change:
         batch = self.batch
+        size = len(self.rows)
+        ended = np.zeros(size, np.bool_)
+        illegal = np.zeros(size, np.bool_)
+        by_seat = np.zeros((size, len(self.seats)), np.float64)
+        observations, masks, observers = self._room()
+        stepping.lay(
+            batch.states,
+            self._notes,
+            batch.rules_row,
+            NO_EVENTS,
+            rows,
+            cards,
+            self.one_deal,
+            self.skip_forced,
+            illegal,
+        )
+        self._answer(rows)
+        if self._reward_number == CUSTOM:
+            self._ask_reward(rows, by_seat)
+        stepping.tell(
+            batch.states,
+            self._notes,
+            batch.rules_row,
+            rows,
+            self.seats,
+            batch.offsets,
+            self._reward_number,
+            self._chances,
+            by_seat,
+            ended,
+            observations,
+            masks,
+            observers,
+        )
+        if self.all_seats:
+            rewards = by_seat[self.rows, self._notes[:, stepping.ACTOR]]
+        else:
+            rewards = by_seat[:, 0]
+        return Outcome(observations, masks, observers, rewards, by_seat, ended, illegal)
+
+    def _ask_reward(self, rows: Rows, by_seat: NDArray[np.float64]) -> None:
+        """Rewards of a callable."""
+        for side in set(self._sides.tolist()):
+            paid = np.asarray(self.reward(self._change(rows, side)), np.float64)
+            for seat in np.flatnonzero(self._sides == side):
+                by_seat[rows, seat] = paid
+
+    def _change(self, rows: Rows, side: int) -> Change:
+        batch = self.batch
+        sides = self.rules.sides
+        notes = self._notes[rows]
         dealer = batch.dealer[rows]
         stopped = batch.stopped[rows]
         after = np.where(stopped, (dealer + 1) % self.rules.players, dealer)
-        sides = self.rules.sides
-        # A deal that began since the last decision has pegged nothing yet: nobody has
-        # scored before the player's first discard.
-        new_deal = batch.states[rows, S.DEAL_NUMBER] != self._deal_number[rows]
+        # As in `stepping`: a deal that began since the last decision has pegged nothing yet.
+        new_deal = batch.states[rows, S.DEAL_NUMBER] != notes[:, stepping.DEAL_NUMBER]
         return Change(
-            side=np.full(len(rows), self.side, np.int64),
-            before=self._scores[rows],
+            side=np.full(len(rows), side, np.int64),
+            before=notes[:, stepping.BEFORE : stepping.BEFORE + sides],
             after=batch.scores[rows],
-            deal_before=self._deal_scores[rows],
-            dealer_before=self._deal_dealer[rows] % sides,
+            deal_before=notes[:, stepping.DEAL_BEFORE : stepping.DEAL_BEFORE + sides],
+            dealer_before=notes[:, stepping.DEALER] % sides,
             dealer_after=after % sides,
             deal_over=stopped | new_deal,
             over=batch.over[rows],
@@ -245,39 +347,73 @@ class Episodes:
             games=batch.states[rows],
         )
 
-    def _after(self, rows: Rows) -> None:
-        self._scores[rows] = self.batch.scores[rows]
-        changed = self.batch.states[rows, S.DEAL_NUMBER] != self._deal_number[rows]
-        self._note_deal(rows[changed])
+    def _room(self) -> tuple[NDArray[np.float32], NDArray[np.int8], NDArray[np.int64]]:
+        """Fresh arrays for observations, masks and whose they are, by row."""
+        size = len(self.rows)
+        return (
+            np.empty((size, self.batch.observation_size), np.float32),
+            np.empty((size, N_CARDS), np.int8),
+            np.empty(size, np.int64),
+        )
 
-    def observe(self, rows: Rows) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
-        """The player's observations float32 ``[n, D]`` and masks int8 ``[n, 52]``, fresh."""
-        return self.batch.observe(rows, np.full(len(rows), self.seat, np.int64))
+    def look_again(
+        self,
+        rows: Rows,
+        observations: NDArray[np.float32],
+        masks: NDArray[np.int8],
+        observers: NDArray[np.int64],
+    ) -> None:
+        """Write what there is to see in some rows into arrays of all, as in `Outcome`."""
+        batch = self.batch
+        stepping.look(
+            batch.states,
+            self._notes,
+            batch.rules_row,
+            rows,
+            self.seats,
+            batch.offsets,
+            observations,
+            masks,
+            observers,
+        )
 
-    def results(self, rows: Rows) -> dict[str, NDArray[Any]]:
-        """How episodes that are over ended.
+    def look(self) -> tuple[NDArray[np.float32], NDArray[np.int8], NDArray[np.int64]]:
+        """What there is to see in all rows, fresh arrays.
 
         Returns:
-            ``is_success`` bool ``[n]`` (won, or ahead on points in an unfinished game),
-            ``margin`` int64 (points ahead of the best other side), ``skunk`` int64
-            (0, 1 or 2 for a double; given or taken), ``scores`` int64 ``[n, sides]``.
+            Observations float32 ``[size, D]``, masks int8 ``[size, 52]`` and whose they
+            are, int64 ``[size]``.
         """
-        scores = self.batch.scores[rows].copy()
-        own = scores[:, self.side]
-        others = np.delete(scores, self.side, axis=1)
-        ahead = own - others.max(axis=1)
-        won = self.batch.winner[rows] == self.side
-        over = self.batch.over[rows]
-        gained = ahead - self._deal_lead(rows)
-        success = np.where(over, won, gained > 0)
-        losing = np.where(won, others.min(axis=1), own)
-        skunk = np.where(over, self._skunk(losing), 0)
-        return {"is_success": success, "margin": ahead, "skunk": skunk, "scores": scores}
+        room = self._room()
+        self.look_again(self.rows, *room)
+        return room
 
-    def _deal_lead(self, rows: Rows) -> NDArray[np.int64]:
-        scores = self._deal_scores[rows]
-        others = np.delete(scores, self.side, axis=1)
-        return np.asarray(scores[:, self.side] - others.max(axis=1))
+    def results(self, rows: Rows) -> dict[str, NDArray[Any]]:
+        """How episodes that are over ended; nothing in other rows.
 
-    def _skunk(self, losing: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.array([self.rules.skunk(int(points)) for points in losing], np.int64)
+        Returns:
+            ``is_success`` bool ``[size]`` (won, or ahead on points in an unfinished game),
+            ``margin`` int64 (points ahead of the best other side), ``skunk`` int64
+            (0, 1 or 2 for a double; given or taken), ``scores`` int64 ``[size, sides]``. Where
+            all seats decide the first three are by seat, ``[size, players]``.
+        """
+        size, seats = len(self.rows), len(self.seats)
+        won = np.zeros((size, seats), np.bool_)
+        margins = np.zeros((size, seats), np.int64)
+        skunks = np.zeros((size, seats), np.int64)
+        scores = np.zeros((size, self.rules.sides), np.int64)
+        stepping.results(
+            self.batch.states,
+            self._notes,
+            self.batch.rules_row,
+            rows,
+            self.seats,
+            self._skunks,
+            won,
+            margins,
+            skunks,
+            scores,
+        )
+        if not self.all_seats:
+            won, margins, skunks = won[:, 0], margins[:, 0], skunks[:, 0]
+        return {"is_success": won, "margin": margins, "skunk": skunks, "scores": scores}

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from crib_env import rules as R
 from crib_env import state as S
-from crib_env._jit import njit
+from crib_env._jit import lean_njit, small_njit
 from crib_env.bits import EACH_RANK, lowest, popcount, rank_count
 from crib_env.cards import FULL_DECK, RANKS
 from crib_env.engine import side_of
-from crib_env.scoring import rank_points, suit_points
+from crib_env.scoring import rank_points, suit_points, suits_matter
 
 DATA = Path(__file__).parent / "data"
 CRIB_FILES = (DATA / "crib_means_opponent.csv", DATA / "crib_means_own.csv")
@@ -50,7 +50,7 @@ CHOOSE = np.array([[comb(n, k) for k in range(7)] for n in range(18)], np.int64)
 """Binomial coefficients ``[n, k]``, int64 ``[18, 7]``, for `place_of_ranks`."""
 
 
-@njit
+@lean_njit
 def place_of_ranks(cards: int) -> int:
     """Place of the ranks of up to six cards among all multisets of as many.
 
@@ -66,13 +66,27 @@ def place_of_ranks(cards: int) -> int:
     return place
 
 
-@njit
+@small_njit
+def _place(keep: int) -> int:
+    """As `place_of_ranks`, for four cards, sooner."""
+    three = keep & (keep - 1)
+    two = three & (three - 1)
+    one = two & (two - 1)
+    return (
+        CHOOSE[lowest(keep) >> 2, 1]
+        + CHOOSE[(lowest(three) >> 2) + 1, 2]
+        + CHOOSE[(lowest(two) >> 2) + 2, 3]
+        + CHOOSE[(lowest(one) >> 2) + 3, 4]
+    )
+
+
+@lean_njit
 def _with_rank(cards: int, rank: int) -> int:
     """The cards and one more of a rank, of a suit that they lack."""
     return cards | 1 << (4 * rank + rank_count(cards, rank))
 
 
-@njit
+@lean_njit
 def _fill_rank_shows(table: np.ndarray) -> None:
     for a in range(13):
         for b in range(a, 13):
@@ -89,9 +103,12 @@ RANK_SHOWS: NDArray[np.int8] = np.zeros((comb(16, 4), 13), np.int8)
 """What fifteens, pairs and runs of four ranks show with each rank of starter. It is the
 scorer's own answer, kept because every discard asks for it two hundred times."""
 _fill_rank_shows(RANK_SHOWS)
+_ALL_STARTERS: NDArray[np.int64] = 4 * RANK_SHOWS.sum(axis=1, dtype=np.int64)
+"""The same added up over all the starters of a deck. (Where a keep has all four of a rank, the
+table holds nothing for it.)"""
 
 
-@njit
+@small_njit
 def mean_show(keep: int, seen: int, r: np.ndarray) -> float:
     """Mean points of a keep over every starter outside ``seen``.
 
@@ -103,31 +120,38 @@ def mean_show(keep: int, seen: int, r: np.ndarray) -> float:
     unseen = FULL_DECK & ~seen
     total = 0
     if popcount(keep) == 4:
-        shows = RANK_SHOWS[place_of_ranks(keep)]
-        for rank in range(13):
-            total += rank_count(unseen, rank) * shows[rank]
+        place = _place(keep)
+        total = _ALL_STARTERS[place]
+        rest = seen
+        while rest:
+            total -= RANK_SHOWS[place, lowest(rest) >> 2]
+            rest &= rest - 1
     else:
         for rank in range(13):
             of_rank = unseen & (15 << (4 * rank))
             if of_rank:
                 starter = of_rank & -of_rank
                 total += popcount(of_rank) * rank_points(keep | starter)
-    for suit in range(4):
-        of_suit = unseen & (EACH_RANK << suit)
-        if of_suit:
-            points = suit_points(keep, lowest(of_suit), False, r)
-            if points:
-                total += popcount(of_suit) * points
+    if suits_matter(keep):
+        for suit in range(4):
+            of_suit = unseen & (EACH_RANK << suit)
+            if of_suit:
+                total += popcount(of_suit) * suit_points(keep, lowest(of_suit), False, r)
     return total / popcount(unseen)
 
 
-@njit
+@lean_njit
 def crib_is_ours(s: np.ndarray, r: np.ndarray, seat: int) -> bool:
     """Whether the seat's side owns the crib."""
     return side_of(r, s[S.DEALER]) == side_of(r, seat)
 
 
-@njit
+@lean_njit
+def _mean_of(table: np.ndarray, first: int) -> float:
+    return table[first].mean()
+
+
+@lean_njit
 def crib_value(thrown: int, r: np.ndarray, table: np.ndarray) -> float:
     """What the crib is worth by the cards that one seat throws to it, in points.
 
@@ -141,11 +165,11 @@ def crib_value(thrown: int, r: np.ndarray, table: np.ndarray) -> float:
     """
     first = lowest(thrown) >> 2
     rest = thrown & (thrown - 1)
-    mean = table[first].mean() if rest == 0 else table[first, lowest(rest) >> 2]
+    mean = _mean_of(table, first) if rest == 0 else table[first, lowest(rest) >> 2]
     return mean * (r[R.PLAYERS] * r[R.THROWN] + r[R.BLIND]) / _CRIB_CARDS
 
 
-@njit
+@lean_njit
 def discard_values(
     s: np.ndarray, r: np.ndarray, seat: int, crib_means: np.ndarray, out: np.ndarray
 ) -> None:

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from crib_env import rules as R
 from crib_env import state as S
-from crib_env._jit import njit
+from crib_env._jit import lean_njit
 from crib_env.errors import InvalidRulesError
 from crib_env.rules import Rules
 from crib_env.scoring import show_points
-from crib_env.win_probability import supports, win_probabilities
+from crib_env.win_probability import chance_to_win, chances_before_deal, supports
 
 
 @dataclass(frozen=True)
@@ -55,41 +55,123 @@ class Change:
 Reward = Callable[[Change], NDArray[np.float64]]
 
 
+CUSTOM = -1
+"""In place of a built-in reward's number: a callable's."""
+_WIN, _MARGIN, _WIN_PROBABILITY = range(3)
+NO_CHANCES: NDArray[np.float64] = np.zeros((0, 0, 0))
+
+
+@lean_njit
+def _lead(points: np.ndarray, side: int, sides: int) -> float:
+    """Points ahead of the mean of the others."""
+    total = 0
+    for each in range(sides):
+        total += points[each]
+    return points[side] - (total - points[side]) / (sides - 1)
+
+
+@lean_njit
+def worth(
+    reward: int,
+    side: int,
+    sides: int,
+    before: np.ndarray,
+    after: np.ndarray,
+    deal_before: np.ndarray,
+    dealer_before: int,
+    dealer_after: int,
+    deal_over: bool,
+    over: bool,
+    winner: int,
+    chances: np.ndarray,
+) -> float:
+    """A built-in reward of one game, see `Change` for the rest.
+
+    Args:
+        reward: its number, see `number_of`.
+        chances: what `get_chances` says.
+    """
+    if reward == _WIN:
+        if not over:
+            return 0.0
+        return 1.0 if winner == side else -1.0 / (sides - 1)
+    if reward == _MARGIN:
+        return _lead(after, side, sides) - _lead(before, side, sides)
+    if not deal_over:
+        return 0.0
+    other = 1 - side
+    return chance_to_win(after[side], after[other], dealer_after == side, chances) - chance_to_win(
+        deal_before[side], deal_before[other], dealer_before == side, chances
+    )
+
+
+@lean_njit
+def _worths(
+    reward: int,
+    side: np.ndarray,
+    before: np.ndarray,
+    after: np.ndarray,
+    deal_before: np.ndarray,
+    dealer_before: np.ndarray,
+    dealer_after: np.ndarray,
+    deal_over: np.ndarray,
+    over: np.ndarray,
+    winner: np.ndarray,
+    chances: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    for k in range(out.shape[0]):
+        out[k] = worth(
+            reward,
+            side[k],
+            after.shape[1],
+            before[k],
+            after[k],
+            deal_before[k],
+            dealer_before[k],
+            dealer_after[k],
+            deal_over[k],
+            over[k],
+            winner[k],
+            chances,
+        )
+
+
+def _of_all(reward: int, change: Change) -> NDArray[np.float64]:
+    out = np.empty(len(change.side), np.float64)
+    _worths(
+        reward,
+        change.side,
+        change.before,
+        change.after,
+        change.deal_before,
+        change.dealer_before,
+        change.dealer_after,
+        change.deal_over,
+        change.over,
+        change.winner,
+        get_chances(reward),
+        out,
+    )
+    return out
+
+
 def win(change: Change) -> NDArray[np.float64]:
     """At the end +1 for the winner; the losers share -1."""
-    losers = change.after.shape[1] - 1
-    result = np.where(change.winner == change.side, 1.0, -1.0 / losers)
-    return np.where(change.over, result, 0.0)
-
-
-def _lead(points: NDArray[np.int64], side: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Points ahead of the mean of the others."""
-    own = points[np.arange(len(side)), side]
-    others = (points.sum(axis=1) - own) / (points.shape[1] - 1)
-    return own - others
+    return _of_all(_WIN, change)
 
 
 def margin(change: Change) -> NDArray[np.float64]:
     """Points gained on the mean of the others since the last decision."""
-    return _lead(change.after, change.side) - _lead(change.before, change.side)
+    return _of_all(_MARGIN, change)
 
 
 def win_probability(change: Change) -> NDArray[np.float64]:
     """At the end of each deal, how much it changed the chance to win (two players)."""
-    own = change.side
-    other = 1 - own
-    at = np.arange(len(own))
-
-    def chance(points: NDArray[np.int64], dealer: NDArray[np.int64]) -> NDArray[np.float64]:
-        return win_probabilities(points[at, own], points[at, other], dealer == own)
-
-    gained = chance(change.after, change.dealer_after) - chance(
-        change.deal_before, change.dealer_before
-    )
-    return np.where(change.deal_over, gained, 0.0)
+    return _of_all(_WIN_PROBABILITY, change)
 
 
-@njit
+@lean_njit
 def _deal_shows(games: np.ndarray, r: np.ndarray, out: np.ndarray) -> None:
     for at in range(games.shape[0]):
         s = games[at]
@@ -117,6 +199,17 @@ def deal_shows(games: NDArray[np.int64], rules: Rules) -> NDArray[np.int64]:
 
 REWARDS: dict[str, Reward] = {"win": win, "margin": margin, "win_probability": win_probability}
 """Rewards by name."""
+_BUILT_IN: list[Reward] = [win, margin, win_probability]
+
+
+def number_of(reward: Reward) -> int:
+    """The number by which the kernels know a built-in reward, `CUSTOM` for any other."""
+    return _BUILT_IN.index(reward) if reward in _BUILT_IN else CUSTOM
+
+
+def get_chances(reward: int) -> NDArray[np.float64]:
+    """The table that a reward needs, float64 ``[2, 121, 121]``; nothing for most."""
+    return chances_before_deal() if reward == _WIN_PROBABILITY else NO_CHANCES
 
 
 def get_reward(reward: str | Reward, rules: Rules) -> Reward:

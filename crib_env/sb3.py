@@ -112,7 +112,7 @@ def as_vec_env(vector_env: CribbageVectorEnv) -> BridgedVecEnv:
 
     Raises:
         InvalidRulesError: when it does not reset in the same step, as these need, or
-            is wrapped.
+            is wrapped, or has all seats to decide for.
     """
     unwrapped = vector_env.unwrapped
     if not isinstance(unwrapped, CribbageVectorEnv):
@@ -122,5 +122,10 @@ def as_vec_env(vector_env: CribbageVectorEnv) -> BridgedVecEnv:
     if unwrapped.autoreset_mode != AutoresetMode.SAME_STEP:
         raise InvalidRulesError(
             f"Stable-Baselines3 needs autoreset_mode SAME_STEP, not {unwrapped.autoreset_mode.name}"
+        )
+    if unwrapped.all_seats:
+        raise InvalidRulesError(
+            'with seat="all" rewards are of different seats from step to step, which '
+            "Stable-Baselines3 would add up as one player's: give one seat and an opponent"
         )
     return BridgedVecEnv(unwrapped)

@@ -16,14 +16,16 @@ from itertools import combinations
 
 import numpy as np
 
-from crib_env._jit import njit
+from crib_env._jit import lean_njit, small_njit
 from crib_env.bits import EACH_RANK, lowest, pip, popcount, rank_count
 from crib_env.cards import JACK, Card, from_mask, parse_cards, text, to_mask
 from crib_env.errors import InvalidCardError
 from crib_env.rules import CRIB_FLUSH_FOUR, SHORT_FLUSH, Rules, get_rules
 
+_JACKS = 15 << 4 * JACK
 
-@njit
+
+@small_njit
 def count_fifteens(cards: int) -> int:
     """Points for every subset of at most five cards that sums to fifteen."""
     # Sixteen counters of four bits: the nibble n counts the subsets that sum to
@@ -37,7 +39,7 @@ def count_fifteens(cards: int) -> int:
     return 2 * np.int64(ways >> np.uint64(60))  # type: ignore[return-value]
 
 
-@njit
+@small_njit
 def count_pairs(cards: int) -> int:
     """Points for every pair."""
     pairs = (
@@ -48,7 +50,7 @@ def count_pairs(cards: int) -> int:
     return 2 * pairs
 
 
-@njit
+@small_njit
 def count_runs(cards: int) -> int:
     """Points for the longest run among at most five cards, once for each way to make it."""
     ranks = (cards | (cards >> 1) | (cards >> 2) | (cards >> 3)) & EACH_RANK
@@ -69,7 +71,7 @@ def count_runs(cards: int) -> int:
     return points
 
 
-@njit
+@small_njit
 def count_flush(hand: int, starter: int, needs_starter: bool, may_be_short: bool) -> int:
     """Points for a flush: the hand's cards alone, and the starter with them."""
     size = popcount(hand)
@@ -83,19 +85,25 @@ def count_flush(hand: int, starter: int, needs_starter: bool, may_be_short: bool
     return 0 if needs_starter else size
 
 
-@njit
+@small_njit
 def count_nobs(hand: int, starter: int) -> int:
     """One point for the jack of the starter's suit."""
     return (hand >> (4 * JACK + (starter & 3))) & 1
 
 
-@njit
+@small_njit
 def rank_points(cards: int) -> int:
     """Points that depend on ranks alone: fifteens, pairs and runs."""
     return count_fifteens(cards) + count_pairs(cards) + count_runs(cards)
 
 
-@njit
+@small_njit
+def suits_matter(hand: int) -> bool:
+    """Whether `suit_points` can be more than nothing: with a jack, or in one suit."""
+    return hand & _JACKS != 0 or hand & ~(EACH_RANK << (lowest(hand) & 3)) == 0
+
+
+@lean_njit
 def suit_points(hand: int, starter: int, is_crib: bool, rules: np.ndarray) -> int:
     """Points that depend on suits: flush and nobs."""
     needs_starter = is_crib and rules[CRIB_FLUSH_FOUR] == 0
@@ -104,13 +112,13 @@ def suit_points(hand: int, starter: int, is_crib: bool, rules: np.ndarray) -> in
     return flush + count_nobs(hand, starter)
 
 
-@njit
+@lean_njit
 def show_points(hand: int, starter: int, is_crib: bool, rules: np.ndarray) -> int:
     """The points of a hand or crib with the starter."""
     return rank_points(hand | (1 << starter)) + suit_points(hand, starter, is_crib, rules)
 
 
-@njit
+@lean_njit
 def show_parts(
     hand: int, starter: int, is_crib: bool, rules: np.ndarray
 ) -> tuple[int, int, int, int, int]:
@@ -121,7 +129,7 @@ def show_parts(
     return count_fifteens(cards), count_pairs(cards), count_runs(cards), flush, nobs
 
 
-@njit
+@small_njit
 def play_parts(series: int, length: int, count: int) -> tuple[int, int, int, int]:
     """Points of the last card of a series: fifteen, thirty-one, pairs, run.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias, cast
 
 import gymnasium
 import numpy as np
@@ -13,13 +13,37 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from crib_env.cards import CARDS, N_CARDS
-from crib_env.env import START_OPTIONS, CribbageEnv, check_options, observation_space
-from crib_env.episodes import Episodes, Opponent
+from crib_env.env import (
+    DEFAULT_OPPONENT,
+    START_OPTIONS,
+    CribbageEnv,
+    check_options,
+    named_opponents,
+    observation_space,
+)
+from crib_env.episodes import Episodes, Opponent, Outcome, Seat
 from crib_env.errors import IllegalActionError, InvalidRulesError
 from crib_env.rewards import Reward
 from crib_env.rules import Rules, get_rules
 
-Infos = dict[str, Any]
+Infos: TypeAlias = dict[str, Any]
+Step: TypeAlias = tuple[
+    NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], Infos
+]
+
+
+def batched(space: spaces.Box, number: int) -> spaces.Box:
+    """The space of ``number`` such observations at once.
+
+    It equals Gymnasium's `batch_space`, which holds the bounds once for each row: as much
+    memory again as all the games.
+    """
+    batch = cast(spaces.Box, batch_space(space, 1))
+    shape = (number, *space.shape)
+    for name in ("low", "high", "bounded_below", "bounded_above"):
+        setattr(batch, name, np.broadcast_to(getattr(batch, name), shape))
+    batch._shape = shape
+    return batch
 
 
 class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[Any]]):
@@ -29,6 +53,12 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
     ``action_mask``, int8 ``[num_envs, 52]``, and for episodes that ended what
     `CribbageEnv` tells; with ``SAME_STEP`` that is in ``final_info`` (and the last
     observation in ``final_obs``), as in Gymnasium's own vector environments.
+
+    With ``seat="all"`` every row is the decision of whoever is to act in it: self-play, see
+    `CribbageEnv`. ``infos["seat"]``, int64 ``[num_envs]``, says whose observation a row holds,
+    and ``infos["rewards"]``, float64 ``[num_envs, players]``, what the step brought each seat,
+    in all rows that were stepped, those that ended with the others (so it is not in
+    ``final_info``). ``is_success``, ``margin`` and ``skunk`` are ``[num_envs, players]``.
 
     Args:
         num_envs: how many games.
@@ -50,11 +80,11 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
     def __init__(
         self,
         num_envs: int = 1,
-        opponent: str | Opponent | Sequence[str | Opponent] = "medium",
+        opponent: str | Opponent | Sequence[str | Opponent] = DEFAULT_OPPONENT,
         reward: str | Reward = "win",
         episode: Literal["game", "deal"] = "game",
         rules: str | Rules | Mapping[str, Any] = "six-card",
-        seat: int = 0,
+        seat: Seat = 0,
         skip_forced: bool = True,
         illegal_action: Literal["lose", "raise"] = "lose",
         autoreset_mode: str | AutoresetMode = AutoresetMode.SAME_STEP,
@@ -74,23 +104,29 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self.single_observation_space = observation_space(self.rules)
         self.single_action_space = spaces.Discrete(N_CARDS)
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.observation_space = batched(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         opponents: Sequence[str | Opponent]
         if isinstance(opponent, Sequence) and not isinstance(opponent, str):
             opponents = opponent
         else:
-            opponents = [opponent]
+            opponents = named_opponents(opponent, seat)
         self._episodes = Episodes(
             num_envs, opponents, reward, episode, self.rules, seat, skip_forced
         )
         self._ended = np.ones(num_envs, np.bool_)
+        self._any_ended = True
         self._seeded = False
 
     @property
     def opponents(self) -> list[Opponent]:
         """The players of the other seats; may be replaced in place, at any time."""
         return self._episodes.opponents
+
+    @property
+    def all_seats(self) -> bool:
+        """Whether every seat's decisions are asked for."""
+        return self._episodes.all_seats
 
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
@@ -116,8 +152,12 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
         else:
             self._episodes.reset(rows)
         self._ended[rows] = False
-        observations, masks = self._episodes.observe(self._episodes.rows)
-        return observations, {"action_mask": masks, "_action_mask": np.ones(self.num_envs, bool)}
+        self._any_ended = bool(self._ended.any())
+        observations, masks, observers = self._episodes.look()
+        infos = {"action_mask": masks, "_action_mask": np.ones(self.num_envs, np.bool_)}
+        if self._episodes.all_seats:
+            infos |= {"seat": observers, "_seat": np.ones(self.num_envs, np.bool_)}
+        return observations, infos
 
     def _seed_rows(self, seed: int | list[int | None] | None) -> None:
         if isinstance(seed, int | np.integer):
@@ -139,11 +179,7 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
                 self._episodes.seed(row, int(random.integers(1 << 63)))
         self._seeded = True
 
-    def step(
-        self, actions: NDArray[np.int64]
-    ) -> tuple[
-        NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], Infos
-    ]:
+    def step(self, actions: NDArray[np.int64]) -> Step:
         """Lay a card in every row; the others answer.
 
         Args:
@@ -161,82 +197,80 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
         cards = np.asarray(actions)
         if cards.dtype.kind not in "iu":
             raise IllegalActionError(f"actions are cards by index, not {cards.dtype}")
-        cards = cards.astype(np.int64)
+        cards = cards.astype(np.int64, copy=False)
         if cards.shape != (self.num_envs,):
             raise IllegalActionError(
                 f"there are {self.num_envs} actions to give, not an array {cards.shape}"
             )
-        waiting = self._ended.copy()
-        if waiting.any() and (not self._seeded or self.autoreset_mode != AutoresetMode.NEXT_STEP):
+        if not self._seeded or (self._any_ended and self.autoreset_mode != AutoresetMode.NEXT_STEP):
             raise gymnasium.error.ResetNeeded("some episodes are over: call reset first")
-        rewards = np.zeros(self.num_envs, np.float64)
-        ended = np.zeros(self.num_envs, np.bool_)
-        infos: Infos = {}
-        going = np.flatnonzero(~waiting)
-        self._play(going, cards, rewards, ended, infos)
-        if waiting.any():
-            self._episodes.reset(np.flatnonzero(waiting))
-        self._ended = ended.copy()
-        observations = self._finish(ended, infos)
-        return observations, rewards, ended, np.zeros(self.num_envs, np.bool_), infos
+        rows = self._episodes.rows
+        if self._any_ended:
+            return self._step_some(cards)
+        if self.illegal_action == "raise":
+            self._check(rows, cards)
+        outcome = self._episodes.step(rows, cards)
+        return self._told(outcome, np.zeros(self.num_envs, np.bool_))
 
-    def _play(
-        self,
-        rows: NDArray[np.int64],
-        cards: NDArray[np.int64],
-        rewards: NDArray[np.float64],
-        ended: NDArray[np.bool_],
-        infos: Infos,
-    ) -> None:
+    def _check(self, rows: NDArray[np.int64], cards: NDArray[np.int64]) -> None:
+        """Refuse an illegal card before any is laid."""
         legal = self._episodes.legal(rows, cards[rows])
-        wrong = rows[~legal]
-        if len(wrong):
-            if self.illegal_action == "raise":
-                card = int(cards[wrong[0]])
-                name = str(CARDS[card]) if 0 <= card < N_CARDS else repr(card)
-                raise IllegalActionError(f"{name} is not legal in game {wrong[0]}")
-            rewards[wrong] = self._episodes.forfeit(wrong)
-            ended[wrong] = True
-            infos["illegal_action"] = infos["_illegal_action"] = ended.copy()
-        right = rows[legal]
-        rewards[right], ended[right] = self._episodes.step(right, cards[right])
+        if not legal.all():
+            row = int(rows[legal.argmin()])
+            card = int(cards[row])
+            name = str(CARDS[card]) if 0 <= card < N_CARDS else repr(card)
+            raise IllegalActionError(f"{name} is not legal in game {row}")
 
-    def _finish(self, ended: NDArray[np.bool_], infos: Infos) -> NDArray[np.float32]:
-        """Observe, say how episodes ended, and reset them where that is now."""
+    def _step_some(self, cards: NDArray[np.int64]) -> Step:
+        """A step in which rows that ended with the last one are reset."""
+        waiting = self._ended
+        going, others = np.flatnonzero(~waiting), np.flatnonzero(waiting)
+        if self.illegal_action == "raise":
+            self._check(going, cards)
+        outcome = self._episodes.step(going, cards)
+        self._episodes.reset(others)
+        self._episodes.look_again(others, *outcome[:3])
+        return self._told(outcome, waiting)
+
+    def _told(self, outcome: Outcome, waiting: NDArray[np.bool_]) -> Step:
+        """A step as Gymnasium has it; how episodes ended; and the next ones, where that is now."""
         episodes = self._episodes
-        observations, masks = episodes.observe(episodes.rows)
+        observations, masks, observers, rewards, by_seat, ended, illegal = outcome
+        infos: Infos = {}
+        self._ended, self._any_ended = ended.copy(), False
         over = np.flatnonzero(ended)
         if len(over):
-            result = self._results(over, ended)
+            result: Infos = dict(episodes.results(over))
+            for name in tuple(result):
+                result[f"_{name}"] = ended.copy()
+            if illegal.any():
+                result["illegal_action"], result["_illegal_action"] = illegal, illegal.copy()
             if self.autoreset_mode == AutoresetMode.SAME_STEP:
-                final = {"action_mask": np.zeros_like(masks), "_action_mask": ended.copy()}
-                final["action_mask"][over] = masks[over]
-                for name in ("illegal_action", "_illegal_action"):
-                    if name in infos:
-                        final[name] = infos.pop(name)
+                final: Infos = {"action_mask": masks}
+                if episodes.all_seats:
+                    final["seat"] = observers
+                for name, values in tuple(final.items()):
+                    final[name] = np.zeros_like(values)
+                    final[name][over] = values[over]
+                    final[f"_{name}"] = ended.copy()
                 infos["final_info"] = {**final, **result}
                 infos["final_obs"] = np.full(self.num_envs, None, dtype=object)
-                for row in over:
-                    infos["final_obs"][row] = observations[row].copy()
+                for row, last in zip(over, observations[over], strict=True):
+                    infos["final_obs"][row] = last
                 infos["_final_obs"] = infos["_final_info"] = ended.copy()
                 episodes.reset(over)
-                self._ended[over] = False
-                observations[over], masks[over] = episodes.observe(over)
+                episodes.look_again(over, observations, masks, observers)
             else:
+                self._any_ended = True
                 infos.update(result)
         infos["action_mask"] = masks
         infos["_action_mask"] = np.ones(self.num_envs, np.bool_)
-        return observations
-
-    def _results(self, over: NDArray[np.int64], ended: NDArray[np.bool_]) -> Infos:
-        infos: Infos = {}
-        for name, values in self._episodes.results(over).items():
-            whole = np.zeros((self.num_envs, *values.shape[1:]), values.dtype)
-            whole[over] = values
-            infos[name] = whole
-            infos[f"_{name}"] = ended.copy()
-        return infos
+        if episodes.all_seats:
+            infos["seat"], infos["_seat"] = observers, np.ones(self.num_envs, np.bool_)
+            infos["rewards"], infos["_rewards"] = by_seat, ~waiting
+        truncated = np.zeros(self.num_envs, np.bool_)
+        return observations, rewards, ended, truncated, infos
 
     def action_masks(self) -> NDArray[np.int8]:
         """The legal actions of all rows: int8 ``[num_envs, 52]``, a fresh array."""
-        return self._episodes.observe(self._episodes.rows)[1]
+        return self._episodes.look()[1]

@@ -12,11 +12,13 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from crib_env._jit import lean_njit
 from crib_env.errors import InvalidViewError
 from crib_env.expectation import DATA
 from crib_env.rules import SIX_CARD, Rules
 
 TABLE_FILE = DATA / "win_probability.npz"
+_TARGET = SIX_CARD.target
 
 
 @lru_cache(maxsize=1)
@@ -76,13 +78,34 @@ def win_probability(own: int, other: int, dealing: bool) -> float:
     return float(_tables()[0][int(dealing), own, other])
 
 
+@lean_njit
+def chance_to_win(own: int, other: int, dealing: bool, table: np.ndarray) -> float:
+    """P(win) before a deal, by the table (`chances_before_deal`), for the kernels."""
+    if own >= _TARGET:
+        return 1.0
+    if other >= _TARGET:
+        return 0.0
+    return table[1 if dealing else 0, own, other]
+
+
+@lean_njit
+def _fill_chances(
+    own: np.ndarray, other: np.ndarray, dealing: np.ndarray, table: np.ndarray, out: np.ndarray
+) -> None:
+    for at in range(own.shape[0]):
+        out[at] = chance_to_win(own[at], other[at], dealing[at], table)
+
+
 def win_probabilities(
     own: NDArray[np.int64], other: NDArray[np.int64], dealing: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
     """As `win_probability`, for arrays of one shape: float64, probabilities."""
-    target = SIX_CARD.target
-    table = _tables()[0]
-    inside = table[
-        dealing.astype(np.int64), np.minimum(own, target - 1), np.minimum(other, target - 1)
-    ]
-    return np.where(own >= target, 1.0, np.where(other >= target, 0.0, inside))
+    out = np.empty(np.shape(own), np.float64)
+    _fill_chances(
+        np.ravel(own).astype(np.int64, copy=False),
+        np.ravel(other).astype(np.int64, copy=False),
+        np.ravel(dealing).astype(np.bool_, copy=False),
+        _tables()[0],
+        out.reshape(-1),
+    )
+    return out

@@ -85,6 +85,12 @@ def after_throwing(view: SeatView, card: Card) -> SeatView:
     )
 
 
+def same_play(one: Rules, other: Rules) -> bool:
+    """Whether a player sees and chooses alike under two rules: all but how hands are claimed."""
+    plain = [replace(rules, counting="automatic", muggins=False) for rules in (one, other)]
+    return np.array_equal(plain[0].to_array(), plain[1].to_array())
+
+
 class _Named:
     """What all our bots share: a name, and options that can be set."""
 

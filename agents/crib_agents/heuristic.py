@@ -15,16 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crib_agents.bot import BatchBot, BotError
+from crib_agents.bot import BatchBot, BotError, same_play
 from crib_agents.uniform import check_seed, mask_to_set, pick, position_hash
 from crib_env import engine
 from crib_env import rules as R
 from crib_env import state as S
-from crib_env._jit import njit
+from crib_env._jit import lean_njit, njit
 from crib_env.bits import lowest, pip, popcount, rank_count
 from crib_env.cards import FULL_DECK, N_CARDS
+from crib_env.episodes import PlayOn
 from crib_env.expectation import CRIB_MEANS, discard_values
-from crib_env.observation import offsets, recall
+from crib_env.observation import offsets, recall, seen_by
 from crib_env.rules import SIX_CARD, Rules
 from crib_env.scoring import count_runs, play_parts, rank_points, suit_points
 
@@ -92,7 +93,7 @@ EASY = Settings(
 )
 
 
-@njit
+@lean_njit
 def _seen_points(hand: int, p: np.ndarray, r: np.ndarray) -> float:
     """What the cards kept show by themselves, to eyes that may miss runs."""
     points = rank_points(hand) + suit_points(hand, lowest(hand), False, r)
@@ -101,7 +102,7 @@ def _seen_points(hand: int, p: np.ndarray, r: np.ndarray) -> float:
     return float(points)
 
 
-@njit
+@lean_njit
 def _glance_values(s: np.ndarray, r: np.ndarray, p: np.ndarray, out: np.ndarray) -> None:
     """As `discard_values`, for a player who thinks neither of the starter nor of the crib."""
     out[:] = -1.0
@@ -141,7 +142,7 @@ def _choose_discard(
     return best
 
 
-@njit
+@lean_njit
 def unseen_cards(s: np.ndarray) -> int:
     """The cards that the seat at place 0 has not seen, as a set."""
     seen = s[S.HAND] | s[S.THROWN_CARDS]
@@ -154,7 +155,7 @@ def unseen_cards(s: np.ndarray) -> int:
     return FULL_DECK & ~seen
 
 
-@njit
+@lean_njit
 def _points_of(series: int, length: int, count: int, p: np.ndarray) -> int:
     fifteen, thirty_one, pairs, run = play_parts(series, length, count)
     if p[_RUNS] == 0.0:
@@ -162,7 +163,7 @@ def _points_of(series: int, length: int, count: int, p: np.ndarray) -> int:
     return fifteen + thirty_one + pairs + run
 
 
-@njit
+@lean_njit
 def _next_with_cards(s: np.ndarray, r: np.ndarray) -> int:
     """The seat that replies: the next one that holds cards and has not said go; -1 for none."""
     for seat in range(1, r[R.PLAYERS]):
@@ -171,7 +172,7 @@ def _next_with_cards(s: np.ndarray, r: np.ndarray) -> int:
     return -1
 
 
-@njit
+@lean_njit
 def _none_held(unseen: int, wanted: int, held: int) -> float:
     """Chance that a hand of ``held`` unseen cards has none of ``wanted`` of them."""
     chance = 1.0
@@ -207,7 +208,7 @@ def _expected_reply(
     return mean, _none_held(size, playable, held)
 
 
-@njit
+@lean_njit
 def play_value(s: np.ndarray, r: np.ndarray, card: int, unseen: int, p: np.ndarray) -> float:
     """What laying a card is worth in the heuristic's eyes, in points.
 
@@ -235,7 +236,7 @@ def play_value(s: np.ndarray, r: np.ndarray, card: int, unseen: int, p: np.ndarr
     return value + sign * (p[_REPLY] * reply - p[_GO] * no_reply)
 
 
-@njit
+@lean_njit
 def _choose_play(s: np.ndarray, r: np.ndarray, cards: int, p: np.ndarray) -> int:
     unseen = unseen_cards(s)
     best = -1
@@ -250,7 +251,7 @@ def _choose_play(s: np.ndarray, r: np.ndarray, cards: int, p: np.ndarray) -> int
     return best
 
 
-@njit
+@lean_njit
 def choose(
     s: np.ndarray, r: np.ndarray, cards: int, p: np.ndarray, crib_means: np.ndarray, seed: int
 ) -> int:
@@ -290,6 +291,28 @@ def _heuristic_actions(
         out[b] = choose(s, r, mask_to_set(masks[b]), p, crib_means, seed)
 
 
+@lean_njit
+def _heuristic_play_on(
+    states: np.ndarray,
+    r: np.ndarray,
+    ev: np.ndarray,
+    known: np.ndarray,
+    rows: np.ndarray,
+    seat: int,
+    one_deal: bool,
+    skip_forced: bool,
+    p: np.ndarray,
+    crib_means: np.ndarray,
+    seed: int,
+) -> None:
+    for k in range(rows.shape[0]):
+        s = states[rows[k]]
+        while engine.asks_another(s, seat):
+            seen_by(s, r, s[S.TO_ACT], known)
+            engine.apply(s, r, choose(known, r, engine.legal(s), p, crib_means, seed), ev)
+            engine.settle(s, r, one_deal, skip_forced, ev)
+
+
 class HeuristicBot(BatchBot):
     """The heuristic with given settings.
 
@@ -315,6 +338,7 @@ class HeuristicBot(BatchBot):
         self.crib_means = crib_means
         self._rules_row = rules.to_array()
         self._offsets = offsets(rules)
+        self._known = np.zeros(S.STATE_SIZE, np.int64)
         self._use(settings)
 
     def _use(self, settings: Settings) -> None:
@@ -333,6 +357,33 @@ class HeuristicBot(BatchBot):
             rows, legal, self._rules_row, self._offsets, self._p, self._weighted, self.seed, out
         )
         return out
+
+    def in_engine(self, rules: Rules) -> PlayOn | None:
+        """How it plays without observations, see `crib_env.episodes.Opponent`."""
+        return self._play_on if same_play(self.rules, rules) else None
+
+    def _play_on(
+        self,
+        states: NDArray[np.int64],
+        rules_row: NDArray[np.int64],
+        rows: NDArray[np.int64],
+        seat: int,
+        one_deal: bool,
+        skip_forced: bool,
+    ) -> None:
+        _heuristic_play_on(
+            states,
+            rules_row,
+            engine.NO_EVENTS,
+            self._known,
+            rows,
+            seat,
+            one_deal,
+            skip_forced,
+            self._p,
+            self._weighted,
+            self.seed,
+        )
 
     def options(self) -> dict[str, Any]:
         """The settings, and the seed of the errors."""

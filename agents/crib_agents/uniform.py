@@ -7,18 +7,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crib_agents.bot import BatchBot, BotError
+from crib_agents.bot import BatchBot, BotError, same_play
 from crib_env import engine
 from crib_env import state as S
-from crib_env._jit import njit
+from crib_env._jit import lean_njit, njit, small_njit
 from crib_env.bits import lowest, popcount
-from crib_env.observation import offsets, recall
+from crib_env.episodes import PlayOn
+from crib_env.observation import offsets, recall, seen_by
 from crib_env.rules import SIX_CARD, Rules
 
 _FIRST_SCORE = int(S.SCORE)
 
 
-@njit
+@small_njit
 def position_hash(s: np.ndarray, seed: int) -> int:
     """64 bits that depend on all that a seat knows, and on nothing else.
 
@@ -39,7 +40,7 @@ def position_hash(s: np.ndarray, seed: int) -> int:
     return engine.mix(word ^ (s[S.DEALER] << 8) ^ s[S.STARTER])
 
 
-@njit
+@small_njit
 def pick(cards: int, word: int) -> int:
     """One card of a set, by 64 random bits."""
     skip = ((word >> 8) & 0xFFFFFFFF) % popcount(cards)
@@ -49,7 +50,7 @@ def pick(cards: int, word: int) -> int:
     return lowest(cards)
 
 
-@njit
+@lean_njit
 def mask_to_set(mask: np.ndarray) -> int:
     """An action mask, int8 ``[52]``, as a card set."""
     cards = 0
@@ -74,6 +75,27 @@ def _random_actions(
         out[b] = pick(mask_to_set(masks[b]), position_hash(s, seed))
 
 
+@lean_njit
+def _random_play_on(
+    states: np.ndarray,
+    r: np.ndarray,
+    ev: np.ndarray,
+    known: np.ndarray,
+    rows: np.ndarray,
+    seat: int,
+    one_deal: bool,
+    skip_forced: bool,
+    seed: int,
+) -> None:
+    for k in range(rows.shape[0]):
+        s = states[rows[k]]
+        while engine.asks_another(s, seat):
+            seen_by(s, r, s[S.TO_ACT], known)
+            card = pick(engine.legal(s), position_hash(known, seed))
+            engine.apply(s, r, card, ev)
+            engine.settle(s, r, one_deal, skip_forced, ev)
+
+
 class RandomBot(BatchBot):
     """Lays any legal card, each as likely as the others.
 
@@ -89,6 +111,7 @@ class RandomBot(BatchBot):
         self.seed = check_seed(seed)
         self._settings = rules.to_array()
         self._offsets = offsets(rules)
+        self._known = np.zeros(S.STATE_SIZE, np.int64)
 
     def actions(
         self, observations: NDArray[np.float32], masks: NDArray[np.int8]
@@ -99,6 +122,31 @@ class RandomBot(BatchBot):
         legal = np.ascontiguousarray(masks, np.int8)
         _random_actions(rows, legal, self._settings, self._offsets, self.seed, out)
         return out
+
+    def in_engine(self, rules: Rules) -> PlayOn | None:
+        """How it plays without observations, see `crib_env.episodes.Opponent`."""
+        return self._play_on if same_play(self.rules, rules) else None
+
+    def _play_on(
+        self,
+        states: NDArray[np.int64],
+        rules_row: NDArray[np.int64],
+        rows: NDArray[np.int64],
+        seat: int,
+        one_deal: bool,
+        skip_forced: bool,
+    ) -> None:
+        _random_play_on(
+            states,
+            rules_row,
+            engine.NO_EVENTS,
+            self._known,
+            rows,
+            seat,
+            one_deal,
+            skip_forced,
+            self.seed,
+        )
 
 
 def check_seed(seed: Any) -> int:

@@ -18,7 +18,7 @@ from crib_env import state as S
 from crib_env.bits import pip
 from crib_env.cards import FULL_DECK, Card, from_mask, iterate, parse_cards, to_mask
 from crib_env.engine import history_entry
-from crib_env.observation import layout, observation_size, split
+from crib_env.observation import layout, observation_size, seen_by, split
 from crib_env.state import EventKind, Phase
 from tests.crib_env.support import (
     VARIANTS,
@@ -275,6 +275,26 @@ def test_goes_left_out_are_inferred(name: str) -> None:
         seen = observation(game.state(), rules, seat)
         assert observation(bare.for_decision(), rules, seat).tobytes() == seen.tobytes()
     assert left_out > 500
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_what_a_seat_knows_comes_alike_from_the_game_and_from_its_observation(name: str) -> None:
+    rules = VARIANTS[name]
+    chance = random.Random(4)
+    compared = 0
+    for game in all_positions(name, 20):
+        if game.is_over or game.phase == "count":
+            continue
+        row, seat = game.state(), game.to_act
+        known = np.full(S.STATE_SIZE, -7, np.int64)
+        seen_by(row, rules.to_array(), seat, known)
+        assert np.array_equal(known, recalled(observation(row, rules, seat), rules))
+        again = np.full(S.STATE_SIZE, -7, np.int64)
+        other = with_other_hidden_cards(row, rules, seat, chance)
+        seen_by(other, rules.to_array(), seat, again)
+        assert np.array_equal(known, again)
+        compared += 1
+    assert compared > 500
 
 
 def test_repeated_goes_are_tolerated() -> None:

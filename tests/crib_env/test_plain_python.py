@@ -25,6 +25,8 @@ SLICE = [
     "test_counting.py",
     "test_leak.py::test_all_forms_of_an_observation_agree[to-61]",
     "test_leak.py::test_hidden_cards_make_no_difference[to-61]",
+    "test_leak.py::test_what_a_seat_knows_comes_alike_from_the_game_and_from_its_observation[to-61]",
+    "test_all_seats.py::test_cards_laid_in_a_game_give_the_same[to-61]",
     "test_histogram.py::test_parts_agree_with_a_plain_scorer",
     "test_properties.py::test_points_are_the_sum_of_events_and_never_negative",
 ]

@@ -118,6 +118,12 @@ def test_what_is_no_batch_of_ours_is_refused_in_words() -> None:
         as_vec_env(wrapped)
 
 
+def test_all_seats_are_refused_in_words() -> None:
+    envs = gymnasium.make_vec("crib_env/Cribbage-v0", num_envs=2, seat="all")
+    with pytest.raises(InvalidRulesError, match="rewards are of different seats"):
+        as_vec_env(envs)  # type: ignore[arg-type]
+
+
 @pytest.mark.slow
 def test_maskable_ppo_learns_and_evaluates(tmp_path: Path) -> None:
     """Masks hold at every step of training and evaluation: an illegal card would raise."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import gymnasium
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.vector.utils import batch_space
 
 from crib_agents import make_bot
 from crib_env.errors import IllegalActionError, InvalidRulesError
@@ -185,3 +187,33 @@ def test_rows_have_nothing_to_do_with_each_other() -> None:
         unrelated(next_dealers[:-step], dealers[step:], 2)
     hands_unrelated(hands, next_hands)
     unrelated(dealers, next_dealers, 2)
+
+
+def test_the_space_is_that_of_gymnasium_without_its_size() -> None:
+    envs = CribbageVectorEnv(5)
+    assert envs.observation_space == batch_space(envs.single_observation_space, 5)
+    assert envs.observation_space.sample() in envs.observation_space
+    assert envs.observation_space.low.base is not None  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("episode", ["game", "deal"])
+@pytest.mark.parametrize("number", [4096, 16384])
+def test_a_game_takes_at_most_four_kilobytes(number: int, episode: Any) -> None:
+    """All that lives after a step, what it returned included."""
+
+    def some_steps(number: int, steps: int) -> tuple[Any, ...]:
+        envs = CribbageVectorEnv(number, opponent="random", episode=episode)
+        result: tuple[Any, ...] = envs.reset(seed=0)
+        for _ in range(steps):
+            result = envs.step(result[-1]["action_mask"].argmax(axis=1))
+        return envs, *result
+
+    some_steps(4, 2)  # compile, and load tables
+    tracemalloc.start()
+    try:
+        kept = some_steps(number, 9)
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(kept) == 6
+    assert held / number <= 4096

@@ -114,7 +114,7 @@ def test_shows_are_what_the_game_counts() -> None:
         deals.reset(seed=0)
         deals._episodes.reset_to(0, 0, deck, (0, 0))
         masks = deals.action_masks()
-        observations, _ = deals._episodes.observe(deals._episodes.rows)
+        observations, *_ = deals._episodes.look()
         over = np.array([False])
         while not over[0]:
             observations, _, over, _, infos = deals.step(BOT.actions(observations, masks))
