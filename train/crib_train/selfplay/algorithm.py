@@ -151,6 +151,9 @@ class SelfPlay(BaseAlgorithm):
         own = ["table", "random", "draw_guest"]
         return [*super()._excluded_save_params(), *own]
 
+    def _get_torch_save_params(self) -> tuple[list[str], list[str]]:
+        return ["policy", "policy.optimizer"], []
+
     def learn(
         self,
         total_timesteps: int,
