@@ -6,15 +6,22 @@ import { fromFolder, loadRuntime } from "./folder.js";
 import { loadPlayer } from "./player.js";
 
 /**
+ * @param {string} code
+ * @param {string} message
+ */
+const refusal = (code, message) => ({ error: { code, message } });
+
+/**
  * @param {import("./player.js").Player} player
  * @param {Record<string, any>} message
  */
 async function answer(player, { type, view }) {
+  if (typeof type !== "string") return refusal("bad-message", 'a message has a "type"');
   if (type === "ping") return { pong: true };
   if (type === "quit") return { bye: true };
-  if (type === "act") return player.act(view);
-  const what = `no message type ${JSON.stringify(type)}: there are act, ping, quit`;
-  return { error: { code: "unknown-type", message: what } };
+  if (type !== "act") return refusal("unknown-type", `there are act, ping, quit, not ${type}`);
+  if (view === undefined) return refusal("bad-message", 'act has a "view"');
+  return player.act(view);
 }
 
 /**
@@ -26,17 +33,17 @@ async function reply(player, line) {
   try {
     message = JSON.parse(line);
   } catch {
-    return { error: { code: "bad-json", message: "the line is no JSON" } };
+    return refusal("bad-json", "the line is no JSON");
   }
   if (typeof message !== "object" || message === null || Array.isArray(message)) {
-    return { error: { code: "bad-message", message: "a message is a JSON object" } };
+    return refusal("bad-message", "a message is a JSON object");
   }
   const id = "id" in message ? { id: message.id } : {};
   try {
     return { ...id, ...(await answer(player, message)) };
   } catch (error) {
     if (!(error instanceof QuestionError)) throw error;
-    return { ...id, error: { code: error.code, message: error.message } };
+    return { ...id, ...refusal(error.code, error.message) };
   }
 }
 
