@@ -19,8 +19,9 @@ from crib_env.cli import main
 from crib_evaluate.match import play_match
 from crib_train.checkpoint import Run
 from crib_train.errors import TrainingError
-from crib_train.export import export, verify
+from crib_train.export import CLOSE, export, make_cases, verify
 from crib_train.trainers import load_model
+from tests.crib_agents.bundles import write_bundle
 from tests.crib_train.test_training import begin, trained
 
 pytestmark = pytest.mark.slow
@@ -132,3 +133,22 @@ def test_the_command_in_a_process_of_its_own(run: Run, tmp_path: Path) -> None:
     assert done.stdout.count("\n") == 1
     assert "crib evaluate pupil medium" in done.stdout
     assert "torch" not in done.stderr
+
+
+def test_no_vector_hangs_on_rounding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bot = load_bundle(write_bundle(tmp_path / "greedy"))
+
+    def shortfalls() -> list[float]:
+        """By how much the second best card of each vector falls short of the best."""
+        gaps = []
+        for case in make_cases(bot, 100):
+            row = (np.array([case.observation], np.float32), np.array([case.action_mask], np.int8))
+            second, best = np.sort(bot.judge(*row)[0][0])[-2:]
+            gaps.append(float(best - second))
+        return gaps
+
+    assert 0 in shortfalls(), "cards that are equal to the last bit try the tie-break"
+    judge = bot.judge
+    nudge = np.linspace(0, CLOSE, 52, dtype=np.float32)
+    monkeypatch.setattr(bot, "judge", lambda *row: (judge(*row)[0] + nudge, judge(*row)[1]))
+    assert min(shortfalls()) > CLOSE

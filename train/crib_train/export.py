@@ -162,8 +162,12 @@ def _quiet() -> Iterator[None]:
             logger.setLevel(level)
 
 
-def make_cases(bot: BatchBot, number: int) -> list[Case]:
-    """Decisions of whole games, as evenly spread over several games as can be."""
+def make_cases(bot: BundleBot, number: int) -> list[Case]:
+    """Decisions of whole games, as evenly spread over several games as can be.
+
+    Those that hang on rounding are left out: another runtime may fairly take the other card.
+    Cards that are equal to the last bit stay in, for they try the tie-break.
+    """
     cases: list[Case] = []
     seed = 0
     while len(cases) < 3 * number:
@@ -173,10 +177,20 @@ def make_cases(bot: BatchBot, number: int) -> list[Case]:
             legal = game.legal_actions()
             card = legal[0]
             if len(legal) > 1:
-                cases.append(make_case(bot, game.view(game.to_act)))
-                card = type(card)(cases[-1].card)
+                case = make_case(bot, game.view(game.to_act))
+                card = type(card)(case.card)
+                if not _hangs_on_rounding(bot, case):
+                    cases.append(case)
             game.apply(card)
     return [cases[round(place)] for place in np.linspace(0, len(cases) - 1, number)]
+
+
+def _hangs_on_rounding(bot: BundleBot, case: Case) -> bool:
+    logits, _ = bot.judge(
+        np.array([case.observation], np.float32), np.array([case.action_mask], np.int8)
+    )
+    short = logits.max() - logits[0]
+    return bool(((short > 0) & (short <= CLOSE)).any())
 
 
 class _Recorder(BatchBot):
