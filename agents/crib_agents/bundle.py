@@ -252,6 +252,15 @@ def load_bundle(
     return BundleBot(_session(model, spec, folder), spec, folder, rules, seed, temperature)
 
 
+HARD = Path(__file__).parent / "weights" / "hard"
+"""The bundle that comes with the library."""
+
+
+def make_hard(rules: Rules = SIX_CARD, seed: int = 0, temperature: float = 0.0) -> BundleBot:
+    """Hard, see `load_bundle`."""
+    return load_bundle(HARD, rules, seed, temperature)
+
+
 def _read(folder: Path, name: str) -> bytes:
     try:
         return (folder / name).read_bytes()
