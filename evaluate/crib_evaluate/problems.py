@@ -140,7 +140,11 @@ def _problem(line: _Line) -> Problem:
     setting = Setting(cards, line.role == "dealer", _scores(line))
     if len(cards) != SIX_CARD.dealt:
         raise ValueError(f"six cards are dealt, not {len(cards)}")
-    setting.view()  # which refuses scores that cannot be
+    if max(setting.scores) >= SIX_CARD.target:
+        raise ValueError(
+            f"the game goes to {SIX_CARD.target}: nobody throws at {max(setting.scores)}"
+        )
+    setting.view()  # which refuses what else cannot be
     possible = {ranks_of(throw) for throw in setting.throws()}
     published = {_in_order(throw): tuple(by) for throw, by in line.published.items()}
     dealt = Counter(RANKS[card.rank] for card in cards)

@@ -145,10 +145,11 @@ def test_who_does_not_look_at_the_score_is_the_same_when_blind() -> None:
     assert result.players[0].win_rate.mean == 0.5
 
 
-def test_search_plays_otherwise_when_blind() -> None:
-    """At 112-119 the one throws for the chance to win, the other for points."""
-    hand = ["2C", "4D", "6H", "8S", "TC", "KD"]
-    view = SeatView.from_json({"seat": 0, "dealer": 1, "hand": hand, "scores": [112, 119]})
-    at_start = replace(view, scores=(0, 0))
+def test_search_throws_otherwise_when_blind() -> None:
+    """Pone at 119-119 needs two before anything else; told 0-0 it throws as at 0-0."""
+    hand = ["AC", "4D", "5H", "9S", "QC", "KD"]
+    view = SeatView.from_json({"seat": 0, "dealer": 1, "hand": hand, "scores": [119, 119]})
     search, blind = make_bot("search"), make_bot("blind:search")
-    assert blind.discard(view) == search.discard(at_start)
+    thrown = {" ".join(map(str, bot.discard(view))) for bot in (search, blind)}
+    assert thrown == {"AC 4D", "9S KD"}
+    assert blind.discard(view) == search.discard(replace(view, scores=(0, 0)))
