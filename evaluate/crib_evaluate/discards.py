@@ -55,6 +55,7 @@ class DealLoss:
         setting: the deal.
         throw: the player's discard.
         best: the best by points.
+        behind: how far that is behind the best by exact mean, in points by that mean.
         points: lost, in points.
         wins: lost, in chances to win.
     """
@@ -62,6 +63,7 @@ class DealLoss:
     setting: Setting
     throw: Throw
     best: Throw
+    behind: float
     points: Measure
     wins: Measure
 
@@ -73,12 +75,14 @@ class Loss:
     Attributes:
         deals: how many.
         best: share of them in which the discard was the best by points.
+        behind: the most that a best discard was behind by its exact mean, in points.
         points, points_most: lost a deal, in points.
         wins, wins_most: lost a deal, in chances to win.
     """
 
     deals: int
     best: float
+    behind: float
     points: Estimate
     points_most: Estimate
     wins: Estimate
@@ -90,6 +94,7 @@ class Loss:
         return cls(
             deals=len(deals),
             best=sum(deal.throw == deal.best for deal in deals) / len(deals),
+            behind=max(deal.behind for deal in deals),
             points=estimate(np.array([deal.points.loss for deal in deals])),
             points_most=estimate(np.array([deal.points.most for deal in deals])),
             wins=estimate(np.array([deal.wins.loss for deal in deals])),
@@ -174,18 +179,15 @@ def measure_deal(
     throw = throw_of(bot, setting)
     tried = candidates(setting, {throw}, within)
     left = narrow(bot, setting, tried, {throw}, rollouts, random)
-    if len(left) == 1:
-        nothing = Measure(0.0, 0.0)
-        return DealLoss(setting, throw, throw, nothing, nothing)
-    found = play_out(bot, setting, left, rollouts, random)
-    own = left.index(throw)
-    return DealLoss(
-        setting,
-        throw,
-        left[int(found.points.mean(axis=1).argmax())],
-        _lost(found.points, own),
-        _lost(found.wins, own),
-    )
+    best = throw
+    points = wins = Measure(0.0, 0.0)
+    if len(left) > 1:
+        found = play_out(bot, setting, left, rollouts, random)
+        best = left[int(found.points.mean(axis=1).argmax())]
+        own = left.index(throw)
+        points, wins = _lost(found.points, own), _lost(found.wins, own)
+    means = setting.means()
+    return DealLoss(setting, throw, best, max(means.values()) - means[best], points, wins)
 
 
 def narrow(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _WIDE = 140
 """A narrower terminal folds lines rather than losing figures."""
+_LINE = 79
 _OF_DEALS = ("deals", "drawn")
 """Options that say nothing to problems from a file."""
 
@@ -136,11 +138,12 @@ def _measure(
     means = losses(found)
     _print(loss_table(means), f"Discards of {player}", as_markdown)
     scores = "at scores as games come to them" if drawn else "at 0-0"
-    click.echo(
-        f"\nDeals {scores}; up to {rollouts:,} rollouts of a discard; seed {seed}. The loss is\n"
-        "against the best found on half of the rollouts, valued on the other half; at most,\n"
+    note = (
+        f"Deals {scores}; up to {rollouts:,} rollouts of a discard; seed {seed}. The loss is "
+        "against the best found on half of the rollouts, valued on the other half; at most, "
         "against the best found and valued on all of them."
     )
+    click.echo("\n" + "\n".join(textwrap.wrap(note, _LINE)))
     return {"drawn": drawn, "losses": plain(means), "deals": plain(found)}
 
 

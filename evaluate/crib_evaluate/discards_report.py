@@ -31,7 +31,8 @@ def loss_table(found: dict[str, Loss]) -> Cells:
     """The mean losses, a column for each role."""
     rows: list[list[str]] = [
         ["Deals", *(f"{loss.deals:,}" for loss in found.values())],
-        ["Best discard thrown", *(f"{100 * loss.best:.1f} %" for loss in found.values())],
+        ["Best by points thrown", *(f"{100 * loss.best:.1f} %" for loss in found.values())],
+        ["Best furthest behind by mean", *(f"{loss.behind:.2f}" for loss in found.values())],
     ]
     for name, label, scale, form in (
         ("points", "Points lost a deal", 1, "{:.3f}"),

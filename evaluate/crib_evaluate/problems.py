@@ -78,7 +78,8 @@ class Answer:
 
     Attributes:
         throw: its ranks.
-        by: who advises it, and whether it is the player's or the best.
+        by: who advises it, and whether it is the player's, the best, or the best by
+            ``wins`` or ``points`` alone.
         points: net points of the deal.
         wins: the chance to win.
         more_points, more_wins: than the player's throw, on the same deals; None for that
@@ -210,8 +211,10 @@ def solve(
         # Throws of equal ranks differ by suits: the player's own stands for them, or the best.
         at = own if own in same else max(same, key=lambda place: by_wins[place])
         words.setdefault(at, []).extend(advisers)
-    words.setdefault(int(by_wins.argmax()), []).append("best by wins")
-    words.setdefault(int(by_points.argmax()), []).append("best by points")
+    best, most = int(by_wins.argmax()), int(by_points.argmax())
+    words.setdefault(best, []).append("best" if best == most else "best by wins")
+    if most != best:
+        words.setdefault(most, []).append("best by points")
     order = sorted(words, key=lambda at: (at != own, -by_wins[at]))
     return Solved(
         problem,

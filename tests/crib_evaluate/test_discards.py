@@ -228,6 +228,10 @@ def test_measured_losses() -> None:
     mean = Loss.of(good)
     assert mean.points.mean < 0.3
     assert mean.points_most.mean > mean.points.mean - 1e-9
+    assert mean.behind == max(deal.behind for deal in good)
+    for deal in good:
+        means = deal.setting.means()
+        assert deal.behind == max(means.values()) - means[deal.best]
     assert mean.points.low is not None
     assert mean.points.low <= mean.points.mean
     drawn = measure_discards(MEDIUM, 6, 64, seed=3, drawn=True)
@@ -268,7 +272,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert found["command"] == ("crib discards medium --rollouts 64 --within 3 --seed 3 --deals 4")
     assert found["versions"].keys() == {"crib_env", "numpy", "python"}
     assert f"{mean.points.mean:.3f}" in shown
-    assert "at 0-0; up to 64 rollouts" in shown
+    assert "Deals at 0-0; up to 64 rollouts of a discard; seed 3." in shown
     assert list(tmp_path.iterdir()) == [file]
     assert run("medium", *options, "--markdown") == 0
     lines = capsys.readouterr().out.splitlines()
