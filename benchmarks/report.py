@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.measure import MEASURES, Spread
+from crib_evaluate.report import markdown as markdown
 
 Rows = list[dict[str, Any]]
 """What `benchmarks.measure.run` gives."""
@@ -159,14 +160,6 @@ def show(console: Console, titles: list[str], cells: list[list[str]]) -> None:
         table.add_row(*(cell.replace("`", "") for cell in row))
     console.width = max(console.width, _WIDE)
     console.print(table, crop=False)
-
-
-def markdown(titles: list[str], cells: list[list[str]]) -> str:
-    """The same table in Markdown."""
-    lines = [titles, ["---"] * len(titles), *cells]
-    return "\n".join(
-        "|" + "|".join(f" {text} " if text else " " for text in line) + "|" for line in lines
-    )
 
 
 def named(machine: dict[str, str]) -> str:

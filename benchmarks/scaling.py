@@ -6,7 +6,6 @@ python -m benchmarks.scaling [--repeats 5] [--seconds 1] [--json FILE] [--plot F
 
 from __future__ import annotations
 
-import io
 from functools import partial
 from pathlib import Path
 
@@ -17,12 +16,10 @@ from benchmarks import report
 from benchmarks.environments import vector_environment
 from benchmarks.measure import Row, Spread, machine, rates, run
 from crib_evaluate.files import check_writable, write_json, write_whole
+from crib_evaluate.pictures import check_picture, draw
 
 NUMBERS = (1, 64, 1024, 4096, 16384)
 RULES = {"2 players": "six-card", "3 players": "three-player", "4 players": "four-player"}
-PLOTS = (".png", ".svg")
-_STAMPS = {"png": "Software", "svg": "Date"}
-"""What a picture would tell of when and with what it was drawn; left out."""
 
 
 def rows(numbers: tuple[int, ...]) -> list[Row]:
@@ -70,27 +67,14 @@ def plot(found: report.Rows, numbers: tuple[int, ...], kind: str) -> bytes:
     axes.set_ylabel("games a second, one core")
     axes.grid(True, which="major", alpha=0.3)
     axes.legend()
-    picture = io.BytesIO()
-    figure.savefig(picture, format=kind, dpi=110, metadata={_STAMPS[kind]: None})
-    return picture.getvalue()
-
-
-def check_plot(context: click.Context, option: click.Parameter, value: Path | None) -> Path | None:
-    """Refuse a kind of picture that is not drawn.
-
-    Raises:
-        click.BadParameter: for a name that does not end in one of `PLOTS`.
-    """
-    if value is not None and value.suffix not in PLOTS:
-        raise click.BadParameter(f"a plot ends in {' or '.join(PLOTS)}, not {value.name!r}")
-    return value
+    return draw(figure, kind)
 
 
 @click.command()
 @click.option("--repeats", type=click.IntRange(1, 100), default=5, show_default=True)
 @click.option("--seconds", type=click.FloatRange(0.01, 600), default=1.0, show_default=True)
 @click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write them there too.")
-@click.option("--plot", "plot_file", type=click.Path(path_type=Path), callback=check_plot)
+@click.option("--plot", "plot_file", type=click.Path(path_type=Path), callback=check_picture)
 @click.option("--markdown", is_flag=True, help="Print the table in Markdown.")
 def main(
     repeats: int, seconds: float, json_file: Path | None, plot_file: Path | None, markdown: bool

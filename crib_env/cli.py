@@ -15,15 +15,18 @@ from crib_env import __version__
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "evaluate": ("crib_evaluate.command:evaluate", "Play a measured match between two players."),
+    "discards": ("crib_evaluate.discards_command:discards", "Measure a player's discards."),
     "rules": ("crib_env.rules_command:rules", "Print the rules of a preset in words."),
     "bot": ("crib_agents.serve.command:bot", "Answer a front end, one JSON message a line."),
     "train": ("crib_train.command:train", "Train a player."),
     "export": ("crib_train.command:export", "Export a trained player as a bundle."),
+    "curves": ("crib_train.curves:curves", "Draw the curves of training runs."),
     "tables": ("crib_evaluate.tables_command:tables", "Measure the tables the library reads."),
 }
 """Sub-command to where it lives and what it does."""
 
 _EXTRA = {"torch": "train", "stable_baselines3": "train", "sb3_contrib": "train", "onnx": "train"}
+_EXTRA |= {"tensorboard": "train", "matplotlib": "train"}
 
 
 class _Commands(click.Group):

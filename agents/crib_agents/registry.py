@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from crib_agents.bot import Bot, BotError
-from crib_agents.composed import ComposedBot, parts_of
+from crib_agents.composed import BLIND, BlindBot, ComposedBot, parts_of
 from crib_env.rules import Rules, get_rules
 
 GROUP = "crib_agents.bots"
@@ -31,11 +31,12 @@ def make_bot(
 
     Args:
         name: ``random``, ``easy``, ``medium``, ``search``, a bot that another package
-            registered under `GROUP`, the folder of an exported bundle, or two of these as
-            one: ``discard:A+play:B`` throws as A and lays as B. A bot is returned as it is.
+            registered under `GROUP`, the folder of an exported bundle, or made of these:
+            ``discard:A+play:B`` throws as A and lays as B, ``blind:A`` is A told that the
+            score is 0-0. A bot is returned as it is.
         rules: the game that it is to play.
         seed: for bots that draw by chance.
-        options: settings of that bot; two as one have none.
+        options: settings of that bot, or of the one that is told so; two as one have none.
 
     Raises:
         BotError: when there is no such bot, its bundle is damaged or does not fit the rules.
@@ -44,6 +45,8 @@ def make_bot(
     'medium'
     >>> make_bot("discard:medium+play:easy").name
     'discard:medium+play:easy'
+    >>> make_bot("blind:search").name
+    'blind:search'
     """
     if not isinstance(name, str | Path):
         return name
@@ -56,6 +59,9 @@ def make_bot(
                 return cast(Bot, point.load()(rules=wanted, seed=seed, **options))
             except TypeError as error:
                 raise BotError(f"bot {name}: {error}") from None
+    if str(name).startswith(BLIND):
+        player = str(name).removeprefix(BLIND)
+        return BlindBot(make_bot(player, rules=wanted, seed=seed, **options), wanted)
     parts = parts_of(str(name))
     if parts is not None:
         if options:

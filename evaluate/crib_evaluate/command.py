@@ -110,10 +110,11 @@ def evaluate(
     """Play a measured match between players A and B.
 
     A and B are names (random, easy, medium, search, or what other packages add) or
-    folders of exported players; discard:A+play:B throws as A and lays as B. Every
-    deal is played twice with the seats exchanged, so that both get the same cards
-    and each deals first once. Four play as partners; for three players each deal is
-    played six times, once for every way to seat both.
+    folders of exported players; discard:A+play:B throws as A and lays as B, blind:A
+    is A told that the score is 0-0. Every deal is played twice with the seats
+    exchanged, so that both get the same cards and each deals first once. Four play
+    as partners; for three players each deal is played six times, once for every way
+    to seat both.
     """
     # Only now, so that a mistyped option is answered at once.
     from crib_evaluate.match import play_match

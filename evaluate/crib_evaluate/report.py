@@ -36,6 +36,14 @@ def match_report(result: MatchResult) -> RenderableType:
     return Group(title, _table(result), Text(_notes(result), style="dim"))
 
 
+def markdown(titles: list[str], cells: list[list[str]]) -> str:
+    """A table in Markdown."""
+    lines = [titles, ["---"] * len(titles), *cells]
+    return "\n".join(
+        "|" + "|".join(f" {text} " if text else " " for text in line) + "|" for line in lines
+    )
+
+
 def _table(result: MatchResult) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     table.add_column("")

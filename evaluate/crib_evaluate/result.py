@@ -108,11 +108,7 @@ class MatchResult:
         """Everything but the rounds one by one, ready for `json.dumps`."""
         return {
             "command": self.command,
-            "versions": {
-                "crib_env": crib_env.__version__,
-                "numpy": np.__version__,
-                "python": platform.python_version(),
-            },
+            "versions": versions(),
             "seed": self.seed,
             "rules": self.rules.to_json(),
             "games": self.games,
@@ -123,6 +119,15 @@ class MatchResult:
             "first_dealer_win_rate": self.first_dealer.to_json(),
             "players": [player.to_json() for player in self.players],
         }
+
+
+def versions() -> dict[str, str]:
+    """Of what computed a result."""
+    return {
+        "crib_env": crib_env.__version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+    }
 
 
 def summarize(
