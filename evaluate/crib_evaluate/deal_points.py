@@ -17,7 +17,8 @@ from crib_env.deal_points import MOST_PEGGED, MOST_SHOWN
 from crib_env.expectation import CRIB_MEANS
 from crib_env.rules import SIX_CARD
 from crib_evaluate.files import write_whole
-from crib_evaluate.tables import FAR_TARGET, count_cribs, hands_seed
+from crib_evaluate.pegging_order import FAR_TARGET
+from crib_evaluate.tables import count_cribs, hands_seed
 
 Progress = Callable[[float], None]
 """Told how much of the work is done, 0 to 1."""

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from crib_agents.bot import Bot
 from crib_agents.heuristic import MEDIUM, choose, make_medium
 from crib_agents.hidden import throw_two
 from crib_env import engine
@@ -28,15 +29,11 @@ from crib_env.engine import mix
 from crib_env.rules import SIX_CARD
 from crib_env.scoring import show_points
 from crib_evaluate.files import write_whole
+from crib_evaluate.pegging_order import FAR_TARGET, NEVER, REACH, order_of_points
 
 Progress = Callable[[float], None]
 """Told how much of the work is done, 0 to 1."""
 
-REACH = 96
-"""No side pegs this many points in one deal."""
-NEVER = 255
-FAR_TARGET = 1000
-"""Nobody looks at a target that no deal comes near."""
 
 _DISCARD = int(S.Phase.DISCARD)
 _DEAL_OVER = int(S.Phase.DEAL_OVER)
@@ -212,21 +209,40 @@ def _solve_scores(reached: np.ndarray, totals: np.ndarray, target: int, value: n
 
 
 def measure_win_probability(
-    deals: int, seed: int, progress: Progress | None = None
+    deals: int, seed: int, progress: Progress | None = None, player: Bot | None = None
 ) -> NDArray[np.float32]:
-    """Chance to win from every score, when both sides play as Medium does.
+    """Chance to win from every score, when both sides play as Medium does, or as another.
 
-    Medium does not look at the score, so one sample of deals serves for all.
+    Medium does not look at the score, so one sample of deals serves for all. A player
+    that does is taken as it plays at 0-0.
 
     Args:
         deals: how many.
         seed: of the deals.
         progress: told how far it is.
+        player: Medium by default.
 
     Returns:
         float32 ``[2, 121, 121]`` by ``[dealing, own score, other score]``.
     """
     target = SIX_CARD.target
+    tell = progress or (lambda done: None)
+    if player is None:
+        reached, totals = _medium_deals(deals, seed, lambda done: tell(0.5 * done))
+    else:
+        reached, totals = order_of_points(player, deals, seed)
+        tell(0.5)
+    value = np.zeros((target + 1, target + 1))
+    _solve_scores(reached, totals, target, value)
+    tell(1.0)
+    dealing = value[:0:-1, :0:-1]  # from points needed to points had
+    return np.stack([1.0 - dealing.T, dealing]).astype(np.float32)
+
+
+def _medium_deals(
+    deals: int, seed: int, tell: Progress
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """As `order_of_points` for Medium, compiled."""
     far = replace(SIX_CARD, target=FAR_TARGET)
     reached = np.full((deals, 2, REACH), NEVER, np.uint8)
     totals = np.zeros((deals, 2), np.int64)
@@ -243,14 +259,8 @@ def measure_win_probability(
             reached[part],
             totals[part],
         )
-        if progress is not None:
-            progress(0.5 * min(1.0, (first + step) / deals))
-    value = np.zeros((target + 1, target + 1))
-    _solve_scores(reached, totals, target, value)
-    if progress is not None:
-        progress(1.0)
-    dealing = value[:0:-1, :0:-1]  # from points needed to points had
-    return np.stack([1.0 - dealing.T, dealing]).astype(np.float32)
+        tell(min(1.0, (first + step) / deals))
+    return reached, totals
 
 
 def measure_deal_starts(games: int, seed: int) -> NDArray[np.int32]:

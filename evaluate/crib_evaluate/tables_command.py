@@ -8,6 +8,7 @@ import click
 import numpy as np
 from numpy.typing import NDArray
 
+from crib_agents import Bot, BotError, make_bot
 from crib_env.deal_points import DEAL_POINTS_FILE
 from crib_env.expectation import CRIB_FILES, DATA, read_crib_table
 from crib_env.win_probability import TABLE_FILE
@@ -92,6 +93,13 @@ def _read(path: Path) -> NDArray[np.float64]:
     return table
 
 
+def _named(player: str) -> Bot:
+    try:
+        return make_bot(player)
+    except BotError as error:
+        raise click.UsageError(str(error)) from None
+
+
 @tables.command()
 @click.option(
     "--deals",
@@ -107,9 +115,17 @@ def _read(path: Path) -> NDArray[np.float64]:
     show_default=True,
     help="Games to count the scores in at which deals begin.",
 )
+@click.option("--player", help="Whose games with itself.  [default: medium]")
+@click.option(
+    "--compare",
+    is_flag=True,
+    help="Write nothing: say how far the chances are from those in the folder.",
+)
 @_SEED
 @_OUTPUT
-def win_probability(deals: int, games: int, seed: int, output: Path) -> None:
+def win_probability(
+    deals: int, games: int, player: str | None, compare: bool, seed: int, output: Path
+) -> None:
     """Chance to win from every score, and how often deals begin at each."""
     from crib_evaluate.tables import (
         measure_deal_starts,
@@ -118,11 +134,20 @@ def win_probability(deals: int, games: int, seed: int, output: Path) -> None:
     )
 
     path = output / TABLE_FILE.name
-    check_writable(path)
+    bot = None if player is None else _named(player)
+    if not compare:
+        check_writable(path)
     with progress_bar("win probability", 1.0) as progress:
-        chances = measure_win_probability(deals, seed, lambda done: progress(0.9 * done))
+        chances = measure_win_probability(deals, seed, lambda done: progress(0.9 * done), bot)
         starts = measure_deal_starts(games, seed)
         progress(1.0)
+    if compare:
+        differs = np.abs(chances - np.load(path)["chances"])
+        click.echo(
+            f"chances differ from those of {path} by {100 * differs.mean():.2f} % on average, "
+            f"{100 * differs.max():.2f} % at most"
+        )
+        return
     write_win_probability(path, chances, starts)
     click.echo(f"wrote {path}")
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from crib_agents.heuristic import make_medium
 from crib_env import win_probability as W
 from crib_env.cli import main
 from crib_env.deal_points import DEAL_POINTS_FILE, deal_points
@@ -94,6 +95,21 @@ def test_win_probability_measured_again_comes_near_the_table() -> None:
     assert (np.diff(few, axis=1) >= 0).all()
     assert (np.diff(few, axis=2) <= 0).all()
     assert np.abs(few - W.chances_before_deal()).max() < 0.06
+
+
+def test_any_player_s_deals_give_the_same_as_compiled_ones() -> None:
+    """Medium as a player in batches, and Medium inside the compiled loop."""
+    wanted = measure_win_probability(2000, seed=9)
+    assert np.array_equal(measure_win_probability(2000, seed=9, player=make_medium()), wanted)
+
+
+def test_command_compares_the_chances_of_a_player(capsys: pytest.CaptureFixture[str]) -> None:
+    options = ("--deals", 500, "--games", 10, "--compare")
+    assert run("win-probability", *options, "--player", "medium") == 0
+    differs = capsys.readouterr().out
+    assert "chances differ from those of" in differs
+    assert run("win-probability", *options, "--player", "nobody") == 2
+    assert "no bot 'nobody'" in capsys.readouterr().err
 
 
 def test_deal_starts_measured_again_come_near_the_table() -> None:
