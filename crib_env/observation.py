@@ -27,7 +27,7 @@ from crib_env.engine import (
     reset_series,
     side_of,
 )
-from crib_env.expectation import CRIB_MEANS, discard_values
+from crib_env.expectation import CRIB_MEANS, NO_PAIR, raise_to_discards
 from crib_env.rules import Rules
 from crib_env.scoring import play_parts
 
@@ -147,8 +147,26 @@ def _write_history(
 ) -> None:
     players = r[R.PLAYERS]
     table = players * (r[R.DEALT] - r[R.THROWN])
-    laid_at = at[_LAID]
     laid = 0
+    goes = 0
+    for entry in range(s[S.HISTORY_LENGTH]):
+        word = history_entry(s, entry)
+        who = seen_from(word >> 6, seat, players)
+        card = word & 63
+        # Choices without a branch: which of both it is cannot be foretold.
+        is_go = card == S.SAID_GO
+        goes += is_go
+        laid += not is_go
+        of_go = at[_GOES] + who * table + laid - 1
+        out[of_go if is_go else at[_LAID] + who * N_CARDS + card] = 1.0 if is_go else laid / table
+    if goes:
+        _write_barred(s, r, seat, at, out)
+
+
+@lean_njit
+def _write_barred(s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: np.ndarray) -> None:
+    """What each go tells of the cards that a seat holds."""
+    players = r[R.PLAYERS]
     count = 0
     last = -1
     solo = -1
@@ -159,7 +177,6 @@ def _write_history(
         who = seen_from(word >> 6, seat, players)
         card = word & 63
         if card == S.SAID_GO:
-            out[at[_GOES] + who * table + laid - 1] = 1.0
             barred = at[_BARRED] + 10 * who
             for place in range(barred, barred + min(31 - count, 10)):
                 out[place] = 1.0
@@ -177,8 +194,6 @@ def _write_history(
             solo = who
         count += pip(card)
         last = who
-        laid += 1
-        out[laid_at + who * N_CARDS + card] = laid / table
 
 
 @lean_njit
@@ -202,17 +217,16 @@ def _write_series(s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: 
                 out[at[_GONE] + seen_from(who, seat, players)] = 1.0
 
 
-@njit
+@lean_njit
 def _write_discard_points(
     s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: np.ndarray
 ) -> None:
-    values = np.empty(N_CARDS, np.float64)
-    discard_values(s, r, seat, CRIB_MEANS, values)
+    points = out[at[_POINTS] : at[_POINTS] + N_CARDS]
     cards = s[S.HAND + seat]
     while cards:
-        card = lowest(cards)
+        points[lowest(cards)] = NO_PAIR
         cards &= cards - 1
-        out[at[_POINTS] + card] = POINT * values[card]
+    raise_to_discards(s, r, seat, CRIB_MEANS, POINT, points)
 
 
 @lean_njit
@@ -277,10 +291,10 @@ def write_mask(cards: int, out: np.ndarray) -> None:
     if cards == 0:
         out[:] = 1
         return
-    out[:] = 0
-    while cards:
-        out[lowest(cards)] = 1
-        cards &= cards - 1
+    for rank in range(13):
+        suits = cards >> 4 * rank
+        for suit in range(4):
+            out[4 * rank + suit] = (suits >> suit) & 1
 
 
 @lean_njit

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from crib_agents.bot import BatchBot, BotError, same_play
 from crib_env import engine
+from crib_env import rules as R
 from crib_env import state as S
 from crib_env._jit import lean_njit, njit, small_njit
 from crib_env.bits import lowest, popcount
@@ -16,7 +17,11 @@ from crib_env.episodes import PlayOn
 from crib_env.observation import offsets, recall, seen_by
 from crib_env.rules import SIX_CARD, Rules
 
-_FIRST_SCORE = int(S.SCORE)
+CHUNK = 64
+"""Rows whose cards are chosen together."""
+_PLAY = int(S.Phase.PLAY)
+_SEAT_BITS = sum(1 << 8 * entry + 6 for entry in range(S.ENTRIES_PER_WORD))
+"""The seat's lower bit in each entry of a word of the history."""
 
 
 @small_njit
@@ -30,14 +35,40 @@ def position_hash(s: np.ndarray, seed: int) -> int:
         s: what the seat at place 0 knows, as `recall` makes it.
         seed: the bot's own.
     """
+    return _hash_from(s, 0, s[S.STARTER], seed)
+
+
+@small_njit
+def _hash_from(s: np.ndarray, seat: int, starter: int, seed: int) -> int:
+    """The same as seen from seat 0, or from either of two."""
     word = engine.mix(seed)
-    for at in range(S.HISTORY_LENGTH, S.HISTORY + S.HISTORY_WORDS):
-        word = engine.mix(word ^ s[at])
-    for at in range(_FIRST_SCORE, _FIRST_SCORE + S.MAX_SEATS):
-        word = engine.mix(word ^ s[at])
-    word = engine.mix(word ^ s[S.HAND])
-    word = engine.mix(word ^ s[S.THROWN_CARDS])
-    return engine.mix(word ^ (s[S.DEALER] << 8) ^ s[S.STARTER])
+    left = s[S.HISTORY_LENGTH]
+    word = engine.mix(word ^ left)
+    for at in range(S.HISTORY_WORDS):
+        entries = min(left, S.ENTRIES_PER_WORD)
+        left -= entries
+        turned = seat * (_SEAT_BITS & ((1 << 8 * entries) - 1))
+        word = engine.mix(word ^ s[S.HISTORY + at] ^ turned)
+    for side in range(S.MAX_SEATS):
+        word = engine.mix(word ^ s[S.SCORE + (side ^ seat)])
+    word = engine.mix(word ^ s[S.HAND + seat])
+    word = engine.mix(word ^ s[S.THROWN_CARDS + seat])
+    return engine.mix(word ^ ((s[S.DEALER] ^ seat) << 8) ^ starter)
+
+
+@small_njit
+def _random_card(s: np.ndarray, r: np.ndarray, known: np.ndarray, seed: int) -> int:
+    """The card of the seat to act, which knows what `seen_by` would write.
+
+    Of two players that is hashed as it stands in the game.
+    """
+    seat = s[S.TO_ACT]
+    if r[R.PLAYERS] == 2:
+        word = _hash_from(s, seat, s[S.STARTER] if s[S.PHASE] == _PLAY else -1, seed)
+    else:
+        seen_by(s, r, seat, known)
+        word = position_hash(known, seed)
+    return pick(engine.legal(s), word)
 
 
 @small_njit
@@ -81,19 +112,36 @@ def _random_play_on(
     r: np.ndarray,
     ev: np.ndarray,
     known: np.ndarray,
+    cards: np.ndarray,
     rows: np.ndarray,
     seat: int,
     one_deal: bool,
     skip_forced: bool,
     seed: int,
 ) -> None:
-    for k in range(rows.shape[0]):
-        s = states[rows[k]]
-        while engine.asks_another(s, seat):
-            seen_by(s, r, s[S.TO_ACT], known)
-            card = pick(engine.legal(s), position_hash(known, seed))
-            engine.apply(s, r, card, ev)
-            engine.settle(s, r, one_deal, skip_forced, ev)
+    """Play on, see `crib_env.episodes.PlayOn`.
+
+    Each row's first card is chosen before any is laid: what to expect of one row does
+    not depend on another, so that the processor works on the choices of several at once.
+
+    Args:
+        known: int64 ``[STATE_SIZE]``, room for what a seat knows.
+        cards: int64 ``[CHUNK]``, room for cards.
+    """
+    for first in range(0, rows.shape[0], CHUNK):
+        number = min(CHUNK, rows.shape[0] - first)
+        for k in range(number):
+            s = states[rows[first + k]]
+            if engine.asks_another(s, seat):
+                cards[k] = _random_card(s, r, known, seed)
+        for k in range(number):
+            s = states[rows[first + k]]
+            card = cards[k]
+            while engine.asks_another(s, seat):
+                engine.apply(s, r, card, ev)
+                engine.settle(s, r, one_deal, skip_forced, ev)
+                if engine.asks_another(s, seat):
+                    card = _random_card(s, r, known, seed)
 
 
 class RandomBot(BatchBot):
@@ -112,6 +160,7 @@ class RandomBot(BatchBot):
         self._settings = rules.to_array()
         self._offsets = offsets(rules)
         self._known = np.zeros(S.STATE_SIZE, np.int64)
+        self._cards = np.zeros(CHUNK, np.int64)
 
     def actions(
         self, observations: NDArray[np.float32], masks: NDArray[np.int8]
@@ -141,6 +190,7 @@ class RandomBot(BatchBot):
             rules_row,
             engine.NO_EVENTS,
             self._known,
+            self._cards,
             rows,
             seat,
             one_deal,
