@@ -514,6 +514,27 @@ def claim(s: np.ndarray, r: np.ndarray, points: int, ev: np.ndarray) -> None:
         begin_count(s, r, around(seat + 1, r[R.PLAYERS]), ev)
 
 
+@small_njit
+def forced(s: np.ndarray, r: np.ndarray, one_deal: bool, skip_forced: bool, ev: np.ndarray) -> int:
+    """The card that has to come next, -1 for none; a new deal begins where one is due."""
+    if s[S.PHASE] == _DEAL_OVER and not one_deal:
+        deal_on(s, r, ev)
+    if s[S.PHASE] >= _COUNT or not skip_forced:
+        return -1
+    cards = legal(s)
+    return -1 if cards & (cards - 1) else lowest(cards)
+
+
+@small_njit
+def apply_on(
+    s: np.ndarray, r: np.ndarray, card: int, one_deal: bool, skip_forced: bool, ev: np.ndarray
+) -> None:
+    """`apply`, then `settle`; with -1 for the card only that."""
+    while card >= 0:
+        apply(s, r, card, ev)
+        card = forced(s, r, one_deal, skip_forced, ev)
+
+
 @lean_njit
 def settle(s: np.ndarray, r: np.ndarray, one_deal: bool, skip_forced: bool, ev: np.ndarray) -> None:
     """Go on to the next real decision: new deals, and single legal cards where wanted.
@@ -522,15 +543,7 @@ def settle(s: np.ndarray, r: np.ndarray, one_deal: bool, skip_forced: bool, ev: 
         one_deal: stop when the deal is over.
         skip_forced: lay a card that is the only legal one.
     """
-    while True:
-        if s[S.PHASE] == _DEAL_OVER and not one_deal:
-            deal_on(s, r, ev)
-        if s[S.PHASE] >= _COUNT or not skip_forced:
-            return
-        cards = legal(s)
-        if cards & (cards - 1):
-            return
-        apply(s, r, lowest(cards), ev)
+    apply_on(s, r, forced(s, r, one_deal, skip_forced, ev), one_deal, skip_forced, ev)
 
 
 @small_njit

@@ -137,7 +137,7 @@ def mean_show(keep: int, seen: int, r: np.ndarray) -> float:
     return total / popcount(unseen)
 
 
-@lean_njit
+@small_njit
 def crib_is_ours(s: np.ndarray, r: np.ndarray, seat: int) -> bool:
     """Whether the seat's side owns the crib."""
     return side_of(r, s[S.DEALER]) == side_of(r, seat)
@@ -148,7 +148,7 @@ def _mean_of(table: np.ndarray, first: int) -> float:
     return table[first].mean()
 
 
-@lean_njit
+@small_njit
 def crib_value(thrown: int, r: np.ndarray, table: np.ndarray) -> float:
     """What the crib is worth by the cards that one seat throws to it, in points.
 

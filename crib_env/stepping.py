@@ -95,8 +95,7 @@ def lay(
         if wrong:
             engine.forfeit(s, r, seat)
         else:
-            engine.apply(s, r, card, ev)
-            engine.settle(s, r, one_deal, skip_forced, ev)
+            engine.apply_on(s, r, card, one_deal, skip_forced, ev)
 
 
 @small_njit

@@ -309,8 +309,8 @@ def _heuristic_play_on(
         s = states[rows[k]]
         while engine.asks_another(s, seat):
             seen_by(s, r, s[S.TO_ACT], known)
-            engine.apply(s, r, choose(known, r, engine.legal(s), p, crib_means, seed), ev)
-            engine.settle(s, r, one_deal, skip_forced, ev)
+            card = choose(known, r, engine.legal(s), p, crib_means, seed)
+            engine.apply_on(s, r, card, one_deal, skip_forced, ev)
 
 
 class HeuristicBot(BatchBot):

@@ -112,6 +112,7 @@ def _random_play_on(
     r: np.ndarray,
     ev: np.ndarray,
     known: np.ndarray,
+    asked: np.ndarray,
     cards: np.ndarray,
     rows: np.ndarray,
     seat: int,
@@ -121,27 +122,28 @@ def _random_play_on(
 ) -> None:
     """Play on, see `crib_env.episodes.PlayOn`.
 
-    Each row's first card is chosen before any is laid: what to expect of one row does
-    not depend on another, so that the processor works on the choices of several at once.
+    In turns: the cards of several rows are chosen, then all are laid. One choice does not
+    wait for another, so that the processor works on several at once.
 
     Args:
         known: int64 ``[STATE_SIZE]``, room for what a seat knows.
-        cards: int64 ``[CHUNK]``, room for cards.
+        asked, cards: int64 ``[CHUNK]``, room for rows and their cards.
     """
     for first in range(0, rows.shape[0], CHUNK):
-        number = min(CHUNK, rows.shape[0] - first)
-        for k in range(number):
-            s = states[rows[first + k]]
-            if engine.asks_another(s, seat):
-                cards[k] = _random_card(s, r, known, seed)
-        for k in range(number):
-            s = states[rows[first + k]]
-            card = cards[k]
-            while engine.asks_another(s, seat):
-                engine.apply(s, r, card, ev)
-                engine.settle(s, r, one_deal, skip_forced, ev)
-                if engine.asks_another(s, seat):
-                    card = _random_card(s, r, known, seed)
+        number = 0
+        for k in range(first, min(first + CHUNK, rows.shape[0])):
+            asked[number] = rows[k]
+            number += engine.asks_another(states[rows[k]], seat)
+        while number > 0:
+            for k in range(number):
+                cards[k] = _random_card(states[asked[k]], r, known, seed)
+            still = 0
+            for k in range(number):
+                s = states[asked[k]]
+                engine.apply_on(s, r, cards[k], one_deal, skip_forced, ev)
+                asked[still] = asked[k]
+                still += engine.asks_another(s, seat)
+            number = still
 
 
 class RandomBot(BatchBot):
@@ -160,6 +162,7 @@ class RandomBot(BatchBot):
         self._settings = rules.to_array()
         self._offsets = offsets(rules)
         self._known = np.zeros(S.STATE_SIZE, np.int64)
+        self._asked = np.zeros(CHUNK, np.int64)
         self._cards = np.zeros(CHUNK, np.int64)
 
     def actions(
@@ -190,6 +193,7 @@ class RandomBot(BatchBot):
             rules_row,
             engine.NO_EVENTS,
             self._known,
+            self._asked,
             self._cards,
             rows,
             seat,
