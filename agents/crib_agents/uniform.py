@@ -19,7 +19,10 @@ from crib_env.rules import SIX_CARD, Rules
 
 CHUNK = 64
 """Rows whose cards are chosen together."""
-_PLAY = int(S.Phase.PLAY)
+_DISCARD = int(S.Phase.DISCARD)
+_SCORES = 1 + S.HISTORY_WORDS
+_PARTS = _SCORES + S.MAX_SEATS + 3
+"""Words that `position_hash` takes in; the scores from `_SCORES` on."""
 _SEAT_BITS = sum(1 << 8 * entry + 6 for entry in range(S.ENTRIES_PER_WORD))
 """The seat's lower bit in each entry of a word of the history."""
 
@@ -35,40 +38,29 @@ def position_hash(s: np.ndarray, seed: int) -> int:
         s: what the seat at place 0 knows, as `recall` makes it.
         seed: the bot's own.
     """
-    return _hash_from(s, 0, s[S.STARTER], seed)
-
-
-@small_njit
-def _hash_from(s: np.ndarray, seat: int, starter: int, seed: int) -> int:
-    """The same as seen from seat 0, or from either of two."""
     word = engine.mix(seed)
-    left = s[S.HISTORY_LENGTH]
-    word = engine.mix(word ^ left)
-    for at in range(S.HISTORY_WORDS):
-        entries = min(left, S.ENTRIES_PER_WORD)
-        left -= entries
-        turned = seat * (_SEAT_BITS & ((1 << 8 * entries) - 1))
-        word = engine.mix(word ^ s[S.HISTORY + at] ^ turned)
-    for side in range(S.MAX_SEATS):
-        word = engine.mix(word ^ s[S.SCORE + (side ^ seat)])
-    word = engine.mix(word ^ s[S.HAND + seat])
-    word = engine.mix(word ^ s[S.THROWN_CARDS + seat])
-    return engine.mix(word ^ ((s[S.DEALER] ^ seat) << 8) ^ starter)
+    for at in range(_PARTS):
+        word = engine.mix(word ^ _part(s, 0, at))
+    return word
 
 
 @small_njit
-def _random_card(s: np.ndarray, r: np.ndarray, known: np.ndarray, seed: int) -> int:
-    """The card of the seat to act, which knows what `seen_by` would write.
-
-    Of two players that is hashed as it stands in the game.
-    """
-    seat = s[S.TO_ACT]
-    if r[R.PLAYERS] == 2:
-        word = _hash_from(s, seat, s[S.STARTER] if s[S.PHASE] == _PLAY else -1, seed)
-    else:
-        seen_by(s, r, seat, known)
-        word = position_hash(known, seed)
-    return pick(engine.legal(s), word)
+def _part(s: np.ndarray, seat: int, at: int) -> int:
+    """What `position_hash` takes in at a place, as seen from seat 0, or from either of two."""
+    if at == 0:
+        return s[S.HISTORY_LENGTH]
+    if at < _SCORES:
+        laid = s[S.HISTORY_LENGTH] - (at - 1) * S.ENTRIES_PER_WORD
+        entries = min(max(laid, 0), S.ENTRIES_PER_WORD)
+        return s[S.HISTORY + at - 1] ^ seat * (_SEAT_BITS & ((1 << 8 * entries) - 1))
+    if at < _SCORES + S.MAX_SEATS:
+        return s[S.SCORE + ((at - _SCORES) ^ seat)]
+    if at == _PARTS - 3:
+        return s[S.HAND + seat]
+    if at == _PARTS - 2:
+        return s[S.THROWN_CARDS + seat]
+    starter = -1 if s[S.PHASE] == _DISCARD else s[S.STARTER]
+    return ((s[S.DEALER] ^ seat) << 8) ^ starter
 
 
 @small_njit
@@ -106,14 +98,47 @@ def _random_actions(
         out[b] = pick(mask_to_set(masks[b]), position_hash(s, seed))
 
 
+@small_njit
+def _hash_seen(
+    states: np.ndarray,
+    r: np.ndarray,
+    rows: np.ndarray,
+    number: int,
+    known: np.ndarray,
+    parts: np.ndarray,
+    seed: int,
+    words: np.ndarray,
+) -> None:
+    """`position_hash` of what the seat to act knows (`seen_by`), in the first of some rows.
+
+    Of two players the words are read where they stand in the game, and hashed place by
+    place for all rows: in one row each waits for the last, but not in the next.
+    """
+    if r[R.PLAYERS] != 2:
+        for k in range(number):
+            s = states[rows[k]]
+            seen_by(s, r, s[S.TO_ACT], known)
+            words[k] = position_hash(known, seed)
+        return
+    for k in range(number):
+        s = states[rows[k]]
+        for at in range(_PARTS):
+            parts[at, k] = _part(s, s[S.TO_ACT], at)
+    words[:number] = engine.mix(seed)
+    for at in range(_PARTS):
+        for k in range(number):
+            words[k] = engine.mix(words[k] ^ parts[at, k])
+
+
 @lean_njit
 def _random_play_on(
     states: np.ndarray,
     r: np.ndarray,
     ev: np.ndarray,
     known: np.ndarray,
+    parts: np.ndarray,
     asked: np.ndarray,
-    cards: np.ndarray,
+    words: np.ndarray,
     rows: np.ndarray,
     seat: int,
     one_deal: bool,
@@ -122,12 +147,12 @@ def _random_play_on(
 ) -> None:
     """Play on, see `crib_env.episodes.PlayOn`.
 
-    In turns: the cards of several rows are chosen, then all are laid. One choice does not
-    wait for another, so that the processor works on several at once.
+    Some rows at a time, so that what they hash is at hand when they lay.
 
     Args:
         known: int64 ``[STATE_SIZE]``, room for what a seat knows.
-        asked, cards: int64 ``[CHUNK]``, room for rows and their cards.
+        parts: int64 ``[_PARTS, CHUNK]``, room for what is hashed.
+        asked, words: int64 ``[CHUNK]``, room for rows and their chance.
     """
     for first in range(0, rows.shape[0], CHUNK):
         number = 0
@@ -135,12 +160,12 @@ def _random_play_on(
             asked[number] = rows[k]
             number += engine.asks_another(states[rows[k]], seat)
         while number > 0:
-            for k in range(number):
-                cards[k] = _random_card(states[asked[k]], r, known, seed)
+            _hash_seen(states, r, asked, number, known, parts, seed, words)
             still = 0
             for k in range(number):
                 s = states[asked[k]]
-                engine.apply_on(s, r, cards[k], one_deal, skip_forced, ev)
+                card = pick(engine.legal(s), words[k])
+                engine.apply_on(s, r, card, one_deal, skip_forced, ev)
                 asked[still] = asked[k]
                 still += engine.asks_another(s, seat)
             number = still
@@ -162,8 +187,9 @@ class RandomBot(BatchBot):
         self._settings = rules.to_array()
         self._offsets = offsets(rules)
         self._known = np.zeros(S.STATE_SIZE, np.int64)
+        self._parts = np.zeros((_PARTS, CHUNK), np.int64)
         self._asked = np.zeros(CHUNK, np.int64)
-        self._cards = np.zeros(CHUNK, np.int64)
+        self._words = np.zeros(CHUNK, np.int64)
 
     def actions(
         self, observations: NDArray[np.float32], masks: NDArray[np.int8]
@@ -193,8 +219,9 @@ class RandomBot(BatchBot):
             rules_row,
             engine.NO_EVENTS,
             self._known,
+            self._parts,
             self._asked,
-            self._cards,
+            self._words,
             rows,
             seat,
             one_deal,
