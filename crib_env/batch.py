@@ -173,7 +173,15 @@ class GameBatch:
         """
         observations = np.empty((len(rows), self.observation_size), np.float32)
         masks = np.empty((len(rows), N_CARDS), np.int8)
-        _observe(self.states, self.rules_row, rows, seats, self.offsets, observations, masks)
+        _observe(
+            self.states,
+            self.rules_row,
+            rows,
+            seats,
+            self.offsets,
+            observations,
+            masks.view(np.uint32),
+        )
         return observations, masks
 
     @property

@@ -397,7 +397,7 @@ def lay(s: np.ndarray, r: np.ndarray, card: int, ev: np.ndarray) -> None:
         pass_turn(s, r, ev)
 
 
-@lean_njit
+@small_njit
 def pass_turn(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
     """After a card: the next seat that can play, or the end of the series."""
     if s[S.COUNT] == 31:

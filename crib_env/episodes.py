@@ -309,7 +309,7 @@ class Episodes:
             by_seat,
             ended,
             observations,
-            masks,
+            masks.view(np.uint32),
             observers,
         )
         if self.all_seats:
@@ -373,7 +373,7 @@ class Episodes:
             self.seats,
             batch.offsets,
             observations,
-            masks,
+            masks.view(np.uint32),
             observers,
         )
 

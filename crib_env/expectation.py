@@ -192,14 +192,16 @@ def raise_to_discards(
             value += sign * crib_value(thrown | (1 << first), r, table)
             out[first] = max(out[first], scale * value)
             continue
+        best = out[first] + 0.0
         seconds = firsts
         while seconds:
             second = lowest(seconds)
             seconds &= seconds - 1
             both = (1 << first) | (1 << second)
             value = mean_show(hand ^ both, seen, r) + sign * crib_value(both, r, table)
-            out[first] = max(out[first], scale * value)
+            best = max(best, scale * value)
             out[second] = max(out[second], scale * value)
+        out[first] = best
 
 
 @lean_njit

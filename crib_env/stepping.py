@@ -135,7 +135,11 @@ def look(
     masks: np.ndarray,
     observers: np.ndarray,
 ) -> None:
-    """Write what there is to see and to do in each row, and who sees it: arrays ``[size, ...]``."""
+    """Write what there is to see and to do in each row, and who sees it: arrays ``[size, ...]``.
+
+    Args:
+        masks: uint32 ``[size, 13]``, see `write_mask`.
+    """
     for k in range(rows.shape[0]):
         row = rows[k]
         observers[row] = _show(states[row], notes[row], r, seats, at, observations[row], masks[row])
