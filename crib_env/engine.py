@@ -27,6 +27,7 @@ from crib_env.scoring import play_parts, show_points
 MOST_POINTS = 29
 """No hand or crib is worth more."""
 NO_EVENTS = np.zeros((0, S.EVENT_WIDTH), np.int64)
+NO_DECK = np.zeros(0, np.int64)
 
 # Enumerations become plain integers: that is what the compiler freezes.
 _DISCARD = int(S.Phase.DISCARD)
@@ -80,7 +81,7 @@ def next_random(s: np.ndarray) -> int:
     return mix(s[S.RANDOM])
 
 
-@lean_njit
+@small_njit
 def draw(s: np.ndarray, used: int) -> int:
     """A card that is not in ``used``, each as likely as the others."""
     while True:
@@ -207,10 +208,10 @@ def next_deal(s: np.ndarray, r: np.ndarray, deck: np.ndarray, ev: np.ndarray) ->
     deal(s, r, deck, ev)
 
 
-@njit
+@lean_njit
 def deal_on(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
     """The deal passes on, from a shuffled deck."""
-    next_deal(s, r, np.zeros(0, np.int64), ev)
+    next_deal(s, r, NO_DECK, ev)
 
 
 @lean_njit
@@ -480,7 +481,7 @@ def begin_count(s: np.ndarray, r: np.ndarray, seat: int, ev: np.ndarray) -> None
         heels(s, r, ev)
 
 
-@lean_njit
+@small_njit
 def claim(s: np.ndarray, r: np.ndarray, points: int, ev: np.ndarray) -> None:
     """The seat to act claims points for its hand, or for its crib after that.
 

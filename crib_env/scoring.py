@@ -98,7 +98,7 @@ def rank_points(cards: int) -> int:
     return count_fifteens(cards) + count_pairs(cards) + count_runs(cards)
 
 
-@lean_njit
+@small_njit
 def suit_points(hand: int, starter: int, is_crib: bool, rules: np.ndarray) -> int:
     """Points that depend on suits: flush and nobs."""
     needs_starter = is_crib and rules[CRIB_FLUSH_FOUR] == 0

@@ -255,8 +255,7 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
                     final[f"_{name}"] = ended.copy()
                 infos["final_info"] = {**final, **result}
                 infos["final_obs"] = np.full(self.num_envs, None, dtype=object)
-                for row, last in zip(over, observations[over], strict=True):
-                    infos["final_obs"][row] = last
+                infos["final_obs"][over] = np.fromiter(observations[over], object, len(over))
                 infos["_final_obs"] = infos["_final_info"] = ended.copy()
                 episodes.reset(over)
                 episodes.look_again(over, observations, masks, observers)
