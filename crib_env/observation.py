@@ -141,7 +141,7 @@ def seen_from(who: int, seat: int, players: int) -> int:
     return who - seat if who >= seat else who - seat + players
 
 
-@lean_njit
+@small_njit
 def _write_history(
     s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: np.ndarray
 ) -> None:
@@ -196,7 +196,7 @@ def _write_barred(s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: 
         last = who
 
 
-@lean_njit
+@small_njit
 def _write_series(s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: np.ndarray) -> None:
     players = r[R.PLAYERS]
     out[at[_COUNT] + s[S.COUNT]] = 1.0
@@ -217,7 +217,7 @@ def _write_series(s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: 
                 out[at[_GONE] + seen_from(who, seat, players)] = 1.0
 
 
-@lean_njit
+@small_njit
 def _write_discard_points(
     s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: np.ndarray
 ) -> None:
@@ -229,7 +229,7 @@ def _write_discard_points(
     raise_to_discards(s, r, seat, CRIB_MEANS, POINT, points)
 
 
-@lean_njit
+@small_njit
 def _write_play_points(s: np.ndarray, seat: int, at: np.ndarray, out: np.ndarray) -> None:
     cards = playable(s[S.HAND + seat], s[S.COUNT])
     while cards:

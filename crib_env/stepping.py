@@ -34,7 +34,7 @@ _OVER = int(S.Phase.OVER)
 _SIDES = int(S.MAX_SEATS)
 
 
-@lean_njit
+@small_njit
 def _note_deal(s: np.ndarray, note: np.ndarray) -> None:
     note[DEAL_NUMBER] = s[S.DEAL_NUMBER]
     note[DEALER] = s[S.DEALER]
@@ -106,7 +106,7 @@ def _observer(s: np.ndarray, note: np.ndarray, seats: np.ndarray) -> int:
     return note[ACTOR] if s[S.PHASE] >= _DEAL_OVER else s[S.TO_ACT]
 
 
-@lean_njit
+@small_njit
 def _show(
     s: np.ndarray,
     note: np.ndarray,
@@ -145,7 +145,7 @@ def look(
         observers[row] = _show(states[row], notes[row], r, seats, at, observations[row], masks[row])
 
 
-@lean_njit
+@small_njit
 def _pay(
     s: np.ndarray,
     note: np.ndarray,
