@@ -201,7 +201,7 @@ def start(
     deal(s, r, deck, ev)
 
 
-@lean_njit
+@small_njit
 def next_deal(s: np.ndarray, r: np.ndarray, deck: np.ndarray, ev: np.ndarray) -> None:
     """The deal passes to the left."""
     s[S.DEALER] = around(s[S.DEALER] + 1, r[R.PLAYERS])
@@ -214,7 +214,7 @@ def deal_on(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
     next_deal(s, r, NO_DECK, ev)
 
 
-@lean_njit
+@small_njit
 def deal(s: np.ndarray, r: np.ndarray, deck: np.ndarray, ev: np.ndarray) -> None:
     """Deal one card at a time from the dealer's left, then the blind cards and the starter."""
     players = r[R.PLAYERS]
@@ -295,7 +295,7 @@ def throw(s: np.ndarray, r: np.ndarray, card: int, ev: np.ndarray) -> None:
         s[S.TO_ACT] = around(seat + 1, r[R.PLAYERS])
 
 
-@lean_njit
+@small_njit
 def cut(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
     """Turn the starter up; the dealer pegs two for a jack, his heels."""
     dealer = s[S.DEALER]
@@ -452,7 +452,7 @@ def next_leader(s: np.ndarray, r: np.ndarray) -> int:
     return -1
 
 
-@lean_njit
+@small_njit
 def end_series(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
     """Reset the count and let the next leader begin, or go to the show."""
     leader = next_leader(s, r)
