@@ -37,6 +37,8 @@ PlayOn: TypeAlias = Callable[[NDArray[np.int64], NDArray[np.int64], Rows, int, b
 play int64 ``[n]``, the seat to stop at, and ``one_deal`` and ``skip_forced`` as `engine.settle`
 has them."""
 
+_DEAL_OVER = int(S.Phase.DEAL_OVER)  # numpy takes ten times as long to compare with an enumeration
+
 
 class Opponent(Protocol):
     """What an environment needs of a player.
@@ -189,7 +191,7 @@ class Episodes:
             if self._draws_scores:
                 self._draw_scores(rows)
             self._begin(rows)
-            over = self.batch.states[rows, S.PHASE] >= S.Phase.DEAL_OVER
+            over = self.batch.states[rows, S.PHASE] >= _DEAL_OVER
             rows = rows[over]  # before the player was asked
 
     def reset_to(self, row: int, dealer: Any, deck: Any, scores: Any) -> None:
