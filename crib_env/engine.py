@@ -21,7 +21,8 @@ from crib_env import rules as R
 from crib_env import state as S
 from crib_env._jit import lean_njit, njit, small_njit
 from crib_env.bits import lowest, pip, playable
-from crib_env.cards import JACK, N_CARDS
+from crib_env.cards import JACK
+from crib_env.randomness import draw, next_random
 from crib_env.scoring import play_parts, show_points
 
 MOST_POINTS = 29
@@ -59,35 +60,6 @@ _E_CRIB = int(S.EventKind.CRIB)
 _E_WIN = int(S.EventKind.WIN)
 _E_MUGGINS = int(S.EventKind.MUGGINS)
 _N_SOURCES = int(S.N_SOURCES)
-
-_GAMMA = np.uint64(0x9E3779B97F4A7C15)
-_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
-_MIX_2 = np.uint64(0x94D049BB133111EB)
-
-
-@small_njit
-def mix(word: int) -> int:
-    """Scramble 64 bits (the output step of SplitMix64), for hashes and draws."""
-    z = np.uint64(word)
-    z = (z ^ (z >> np.uint64(30))) * _MIX_1
-    z = (z ^ (z >> np.uint64(27))) * _MIX_2
-    return np.int64(z ^ (z >> np.uint64(31)))  # type: ignore[return-value]
-
-
-@small_njit
-def next_random(s: np.ndarray) -> int:
-    """Advance the game's generator and return its next 64 bits."""
-    s[S.RANDOM] = np.int64(np.uint64(s[S.RANDOM]) + _GAMMA)
-    return mix(s[S.RANDOM])
-
-
-@small_njit
-def draw(s: np.ndarray, used: int) -> int:
-    """A card that is not in ``used``, each as likely as the others."""
-    while True:
-        card = (next_random(s) >> 58) & 63
-        if card < N_CARDS and not (used >> card) & 1:
-            return card
 
 
 @small_njit

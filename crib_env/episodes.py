@@ -21,9 +21,10 @@ from crib_env import stepping
 from crib_env._jit import njit
 from crib_env.batch import GameBatch, Rows
 from crib_env.cards import N_CARDS
-from crib_env.engine import NO_EVENTS, next_random
+from crib_env.engine import NO_EVENTS
 from crib_env.errors import InvalidRulesError, InvalidViewError
 from crib_env.game import check_dealer, check_deck, check_scores
+from crib_env.randomness import next_random
 from crib_env.rewards import CUSTOM, Change, Reward, get_chances, get_reward, number_of
 from crib_env.rules import Rules
 from crib_env.win_probability import deal_starts, supports

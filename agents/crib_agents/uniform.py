@@ -15,6 +15,7 @@ from crib_env._jit import lean_njit, njit, small_njit
 from crib_env.bits import lowest, popcount
 from crib_env.episodes import PlayOn
 from crib_env.observation import offsets, recall, seen_by
+from crib_env.randomness import mix
 from crib_env.rules import SIX_CARD, Rules
 
 CHUNK = 64
@@ -38,9 +39,9 @@ def position_hash(s: np.ndarray, seed: int) -> int:
         s: what the seat at place 0 knows, as `recall` makes it.
         seed: the bot's own.
     """
-    word = engine.mix(seed)
+    word = mix(seed)
     for at in range(_PARTS):
-        word = engine.mix(word ^ _part(s, 0, at))
+        word = mix(word ^ _part(s, 0, at))
     return word
 
 
@@ -124,10 +125,10 @@ def _hash_seen(
         s = states[rows[k]]
         for at in range(_PARTS):
             parts[at, k] = _part(s, s[S.TO_ACT], at)
-    words[:number] = engine.mix(seed)
+    words[:number] = mix(seed)
     for at in range(_PARTS):
         for k in range(number):
-            words[k] = engine.mix(words[k] ^ parts[at, k])
+            words[k] = mix(words[k] ^ parts[at, k])
 
 
 @lean_njit
