@@ -18,7 +18,7 @@ from crib_env.observation import offsets, recall, seen_by
 from crib_env.randomness import mix
 from crib_env.rules import SIX_CARD, Rules
 
-CHUNK = 64
+CHUNK = 256
 """Rows whose cards are chosen together."""
 _DISCARD = int(S.Phase.DISCARD)
 _SCORES = 1 + S.HISTORY_WORDS
