@@ -12,6 +12,7 @@ from crib_env import engine
 from crib_env import state as S
 from crib_env._jit import njit
 from crib_env.bits import lowest, popcount
+from crib_env.randomness import next_random
 from crib_env.rules import SIX_CARD
 
 _OVER = int(S.Phase.OVER)
@@ -29,13 +30,13 @@ def _random_games(
     chance[S.RANDOM] = seed
     cards_laid = 0
     for _ in range(number):
-        engine.start(s, r, engine.next_random(chance), -1, deck, ev)
+        engine.start(s, r, next_random(chance), -1, deck, ev)
         while s[S.PHASE] != _OVER:
             if s[S.PHASE] == _DEAL_OVER:
                 engine.next_deal(s, r, deck, ev)
                 continue
             cards = engine.legal(s)
-            skip = ((engine.next_random(chance) >> 8) & 0xFFFFFFFF) * popcount(cards) >> 32
+            skip = ((next_random(chance) >> 8) & 0xFFFFFFFF) * popcount(cards) >> 32
             while skip > 0:
                 cards &= cards - 1
                 skip -= 1

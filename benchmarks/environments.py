@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 import crib_env  # noqa: F401  (registers the environment)
 from benchmarks.measure import Done, Work
+from crib_agents.uniform import mask_to_set, pick
+from crib_env._jit import lean_njit
 
 ID = "crib_env/Cribbage-v0"
 _GAMES_FOR_LENGTH = 2048
@@ -36,7 +38,15 @@ def vector_environment(number: int, rules: str = "six-card") -> Work:
 
 def random_cards(chance: np.random.Generator, masks: NDArray[np.int8]) -> NDArray[np.int64]:
     """A legal card for each row, all equally likely: int64 ``[B]`` for masks ``[B, 52]``."""
-    return (chance.random(masks.shape, np.float32) * masks).argmax(axis=1)
+    cards = np.empty(len(masks), np.int64)
+    _pick_each(masks, chance.integers(1 << 62, size=len(masks)), cards)
+    return cards
+
+
+@lean_njit
+def _pick_each(masks: np.ndarray, words: np.ndarray, out: np.ndarray) -> None:
+    for row in range(masks.shape[0]):
+        out[row] = pick(mask_to_set(masks[row]), words[row])
 
 
 @cache

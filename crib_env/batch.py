@@ -15,8 +15,6 @@ from crib_env.rules import SIX_CARD, Rules
 Rows = NDArray[np.int64]
 """Places in a batch, int64 ``[n]``."""
 
-NO_DECK = np.zeros(0, np.int64)
-
 
 @lean_njit
 def _start(
@@ -129,7 +127,7 @@ class GameBatch:
             seeds: int64 ``[n]``, 64 random bits each.
             dealers: int64 ``[n]``, first dealers; -1 for one by the rules.
         """
-        _start(self.states, self.rules_row, rows, seeds, dealers, NO_DECK, engine.NO_EVENTS)
+        _start(self.states, self.rules_row, rows, seeds, dealers, engine.NO_DECK, engine.NO_EVENTS)
 
     def start_one(self, row: int, seed: int, dealer: int, deck: NDArray[np.int64]) -> None:
         """Begin one game, with the first cards of its deck given."""
@@ -137,7 +135,7 @@ class GameBatch:
 
     def next_deal(self, rows: Rows) -> None:
         """Go on after the end of a deal, where games stop there (``one_deal``)."""
-        _next_deal(self.states, self.rules_row, rows, NO_DECK, engine.NO_EVENTS)
+        _next_deal(self.states, self.rules_row, rows, engine.NO_DECK, engine.NO_EVENTS)
 
     def settle(self, rows: Rows) -> None:
         """Go on to the next decision: single legal cards, new deals."""
@@ -173,7 +171,15 @@ class GameBatch:
         """
         observations = np.empty((len(rows), self.observation_size), np.float32)
         masks = np.empty((len(rows), N_CARDS), np.int8)
-        _observe(self.states, self.rules_row, rows, seats, self.offsets, observations, masks)
+        _observe(
+            self.states,
+            self.rules_row,
+            rows,
+            seats,
+            self.offsets,
+            observations,
+            masks.view(np.uint32),
+        )
         return observations, masks
 
     @property

@@ -21,12 +21,14 @@ from crib_env import rules as R
 from crib_env import state as S
 from crib_env._jit import lean_njit, njit, small_njit
 from crib_env.bits import lowest, pip, playable
-from crib_env.cards import JACK, N_CARDS
+from crib_env.cards import JACK
+from crib_env.randomness import draw, next_random
 from crib_env.scoring import play_parts, show_points
 
 MOST_POINTS = 29
 """No hand or crib is worth more."""
 NO_EVENTS = np.zeros((0, S.EVENT_WIDTH), np.int64)
+NO_DECK = np.zeros(0, np.int64)
 
 # Enumerations become plain integers: that is what the compiler freezes.
 _DISCARD = int(S.Phase.DISCARD)
@@ -58,35 +60,6 @@ _E_CRIB = int(S.EventKind.CRIB)
 _E_WIN = int(S.EventKind.WIN)
 _E_MUGGINS = int(S.EventKind.MUGGINS)
 _N_SOURCES = int(S.N_SOURCES)
-
-_GAMMA = np.uint64(0x9E3779B97F4A7C15)
-_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
-_MIX_2 = np.uint64(0x94D049BB133111EB)
-
-
-@small_njit
-def mix(word: int) -> int:
-    """Scramble 64 bits (the output step of SplitMix64), for hashes and draws."""
-    z = np.uint64(word)
-    z = (z ^ (z >> np.uint64(30))) * _MIX_1
-    z = (z ^ (z >> np.uint64(27))) * _MIX_2
-    return np.int64(z ^ (z >> np.uint64(31)))  # type: ignore[return-value]
-
-
-@small_njit
-def next_random(s: np.ndarray) -> int:
-    """Advance the game's generator and return its next 64 bits."""
-    s[S.RANDOM] = np.int64(np.uint64(s[S.RANDOM]) + _GAMMA)
-    return mix(s[S.RANDOM])
-
-
-@lean_njit
-def draw(s: np.ndarray, used: int) -> int:
-    """A card that is not in ``used``, each as likely as the others."""
-    while True:
-        card = (next_random(s) >> 58) & 63
-        if card < N_CARDS and not (used >> card) & 1:
-            return card
 
 
 @small_njit
@@ -200,20 +173,20 @@ def start(
     deal(s, r, deck, ev)
 
 
-@lean_njit
+@small_njit
 def next_deal(s: np.ndarray, r: np.ndarray, deck: np.ndarray, ev: np.ndarray) -> None:
     """The deal passes to the left."""
     s[S.DEALER] = around(s[S.DEALER] + 1, r[R.PLAYERS])
     deal(s, r, deck, ev)
 
 
-@njit
+@lean_njit
 def deal_on(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
     """The deal passes on, from a shuffled deck."""
-    next_deal(s, r, np.zeros(0, np.int64), ev)
+    next_deal(s, r, NO_DECK, ev)
 
 
-@lean_njit
+@small_njit
 def deal(s: np.ndarray, r: np.ndarray, deck: np.ndarray, ev: np.ndarray) -> None:
     """Deal one card at a time from the dealer's left, then the blind cards and the starter."""
     players = r[R.PLAYERS]
@@ -294,7 +267,7 @@ def throw(s: np.ndarray, r: np.ndarray, card: int, ev: np.ndarray) -> None:
         s[S.TO_ACT] = around(seat + 1, r[R.PLAYERS])
 
 
-@lean_njit
+@small_njit
 def cut(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
     """Turn the starter up; the dealer pegs two for a jack, his heels."""
     dealer = s[S.DEALER]
@@ -397,7 +370,7 @@ def lay(s: np.ndarray, r: np.ndarray, card: int, ev: np.ndarray) -> None:
         pass_turn(s, r, ev)
 
 
-@lean_njit
+@small_njit
 def pass_turn(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
     """After a card: the next seat that can play, or the end of the series."""
     if s[S.COUNT] == 31:
@@ -451,7 +424,7 @@ def next_leader(s: np.ndarray, r: np.ndarray) -> int:
     return -1
 
 
-@lean_njit
+@small_njit
 def end_series(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
     """Reset the count and let the next leader begin, or go to the show."""
     leader = next_leader(s, r)
@@ -480,7 +453,7 @@ def begin_count(s: np.ndarray, r: np.ndarray, seat: int, ev: np.ndarray) -> None
         heels(s, r, ev)
 
 
-@lean_njit
+@small_njit
 def claim(s: np.ndarray, r: np.ndarray, points: int, ev: np.ndarray) -> None:
     """The seat to act claims points for its hand, or for its crib after that.
 
@@ -514,6 +487,27 @@ def claim(s: np.ndarray, r: np.ndarray, points: int, ev: np.ndarray) -> None:
         begin_count(s, r, around(seat + 1, r[R.PLAYERS]), ev)
 
 
+@small_njit
+def forced(s: np.ndarray, r: np.ndarray, one_deal: bool, skip_forced: bool, ev: np.ndarray) -> int:
+    """The card that has to come next, -1 for none; a new deal begins where one is due."""
+    if s[S.PHASE] == _DEAL_OVER and not one_deal:
+        deal_on(s, r, ev)
+    if s[S.PHASE] >= _COUNT or not skip_forced:
+        return -1
+    cards = legal(s)
+    return -1 if cards & (cards - 1) else lowest(cards)
+
+
+@small_njit
+def apply_on(
+    s: np.ndarray, r: np.ndarray, card: int, one_deal: bool, skip_forced: bool, ev: np.ndarray
+) -> None:
+    """`apply`, then `settle`; with -1 for the card only that."""
+    while card >= 0:
+        apply(s, r, card, ev)
+        card = forced(s, r, one_deal, skip_forced, ev)
+
+
 @lean_njit
 def settle(s: np.ndarray, r: np.ndarray, one_deal: bool, skip_forced: bool, ev: np.ndarray) -> None:
     """Go on to the next real decision: new deals, and single legal cards where wanted.
@@ -522,15 +516,7 @@ def settle(s: np.ndarray, r: np.ndarray, one_deal: bool, skip_forced: bool, ev: 
         one_deal: stop when the deal is over.
         skip_forced: lay a card that is the only legal one.
     """
-    while True:
-        if s[S.PHASE] == _DEAL_OVER and not one_deal:
-            deal_on(s, r, ev)
-        if s[S.PHASE] >= _COUNT or not skip_forced:
-            return
-        cards = legal(s)
-        if cards & (cards - 1):
-            return
-        apply(s, r, lowest(cards), ev)
+    apply_on(s, r, forced(s, r, one_deal, skip_forced, ev), one_deal, skip_forced, ev)
 
 
 @small_njit

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from crib_env import rules as R
 from crib_env import state as S
 from crib_env._jit import lean_njit, small_njit
-from crib_env.bits import EACH_RANK, lowest, popcount, rank_count
+from crib_env.bits import lowest, popcount, rank_count
 from crib_env.cards import FULL_DECK, RANKS
 from crib_env.engine import side_of
-from crib_env.scoring import rank_points, suit_points, suits_matter
+from crib_env.scoring import rank_points, suit_points_of_all
 
 DATA = Path(__file__).parent / "data"
 CRIB_FILES = (DATA / "crib_means_opponent.csv", DATA / "crib_means_own.csv")
@@ -87,25 +87,26 @@ def _with_rank(cards: int, rank: int) -> int:
 
 
 @lean_njit
-def _fill_rank_shows(table: np.ndarray) -> None:
+def _fill_rank_shows(table: np.ndarray, sums: np.ndarray) -> None:
     for a in range(13):
         for b in range(a, 13):
             for c in range(b, 13):
                 for d in range(c, 13):
                     keep = _with_rank(_with_rank(_with_rank(_with_rank(0, a), b), c), d)
                     for starter in range(13):
-                        if rank_count(keep, starter) < 4:
+                        left = 4 - rank_count(keep, starter)
+                        if left > 0:
                             points = rank_points(_with_rank(keep, starter))
                             table[place_of_ranks(keep), starter] = points
+                            sums[place_of_ranks(keep)] += left * points
 
 
 RANK_SHOWS: NDArray[np.int8] = np.zeros((comb(16, 4), 13), np.int8)
 """What fifteens, pairs and runs of four ranks show with each rank of starter. It is the
 scorer's own answer, kept because every discard asks for it two hundred times."""
-_fill_rank_shows(RANK_SHOWS)
-_ALL_STARTERS: NDArray[np.int64] = 4 * RANK_SHOWS.sum(axis=1, dtype=np.int64)
-"""The same added up over all the starters of a deck. (Where a keep has all four of a rank, the
-table holds nothing for it.)"""
+_ALL_STARTERS: NDArray[np.int64] = np.zeros(len(RANK_SHOWS), np.int64)
+"""The same added up over the 48 cards that are not kept."""
+_fill_rank_shows(RANK_SHOWS, _ALL_STARTERS)
 
 
 @small_njit
@@ -122,7 +123,7 @@ def mean_show(keep: int, seen: int, r: np.ndarray) -> float:
     if popcount(keep) == 4:
         place = _place(keep)
         total = _ALL_STARTERS[place]
-        rest = seen
+        rest = seen & ~keep
         while rest:
             total -= RANK_SHOWS[place, lowest(rest) >> 2]
             rest &= rest - 1
@@ -132,15 +133,11 @@ def mean_show(keep: int, seen: int, r: np.ndarray) -> float:
             if of_rank:
                 starter = of_rank & -of_rank
                 total += popcount(of_rank) * rank_points(keep | starter)
-    if suits_matter(keep):
-        for suit in range(4):
-            of_suit = unseen & (EACH_RANK << suit)
-            if of_suit:
-                total += popcount(of_suit) * suit_points(keep, lowest(of_suit), False, r)
+    total += suit_points_of_all(keep, unseen, r)
     return total / popcount(unseen)
 
 
-@lean_njit
+@small_njit
 def crib_is_ours(s: np.ndarray, r: np.ndarray, seat: int) -> bool:
     """Whether the seat's side owns the crib."""
     return side_of(r, s[S.DEALER]) == side_of(r, seat)
@@ -151,7 +148,7 @@ def _mean_of(table: np.ndarray, first: int) -> float:
     return table[first].mean()
 
 
-@lean_njit
+@small_njit
 def crib_value(thrown: int, r: np.ndarray, table: np.ndarray) -> float:
     """What the crib is worth by the cards that one seat throws to it, in points.
 
@@ -167,6 +164,44 @@ def crib_value(thrown: int, r: np.ndarray, table: np.ndarray) -> float:
     rest = thrown & (thrown - 1)
     mean = _mean_of(table, first) if rest == 0 else table[first, lowest(rest) >> 2]
     return mean * (r[R.PLAYERS] * r[R.THROWN] + r[R.BLIND]) / _CRIB_CARDS
+
+
+@small_njit
+def raise_to_discards(
+    s: np.ndarray, r: np.ndarray, seat: int, crib_means: np.ndarray, scale: float, out: np.ndarray
+) -> None:
+    """Raise each held card's number to `discard_values` times a scale, where it is less.
+
+    Args:
+        scale: what the values are multiplied by, positive.
+        out: float ``[52]``.
+    """
+    hand = s[S.HAND + seat]
+    thrown = s[S.THROWN_CARDS + seat]
+    seen = hand | thrown
+    ours = crib_is_ours(s, r, seat)
+    sign = 1.0 if ours else -1.0
+    table = crib_means[1 if ours else 0]
+    left = r[R.THROWN] - popcount(thrown)
+    firsts = hand
+    while firsts:
+        first = lowest(firsts)
+        firsts &= firsts - 1
+        if left == 1:
+            value = mean_show(hand ^ (1 << first), seen, r)
+            value += sign * crib_value(thrown | (1 << first), r, table)
+            out[first] = max(out[first], scale * value)
+            continue
+        best = out[first] + 0.0
+        seconds = firsts
+        while seconds:
+            second = lowest(seconds)
+            seconds &= seconds - 1
+            both = (1 << first) | (1 << second)
+            value = mean_show(hand ^ both, seen, r) + sign * crib_value(both, r, table)
+            best = max(best, scale * value)
+            out[second] = max(out[second], scale * value)
+        out[first] = best
 
 
 @lean_njit
@@ -186,26 +221,4 @@ def discard_values(
         out: float64 ``[52]``, set to the values; `NO_PAIR` for cards not held.
     """
     out[:] = NO_PAIR
-    hand = s[S.HAND + seat]
-    thrown = s[S.THROWN_CARDS + seat]
-    seen = hand | thrown
-    ours = crib_is_ours(s, r, seat)
-    sign = 1.0 if ours else -1.0
-    table = crib_means[1 if ours else 0]
-    left = r[R.THROWN] - popcount(thrown)
-    firsts = hand
-    while firsts:
-        first = lowest(firsts)
-        firsts &= firsts - 1
-        if left == 1:
-            value = mean_show(hand ^ (1 << first), seen, r)
-            out[first] = value + sign * crib_value(thrown | (1 << first), r, table)
-            continue
-        seconds = firsts
-        while seconds:
-            second = lowest(seconds)
-            seconds &= seconds - 1
-            both = (1 << first) | (1 << second)
-            value = mean_show(hand ^ both, seen, r) + sign * crib_value(both, r, table)
-            out[first] = max(out[first], value)
-            out[second] = max(out[second], value)
+    raise_to_discards(s, r, seat, crib_means, 1.0, out)

@@ -18,7 +18,7 @@ from crib_env import rules as R
 from crib_env import state as S
 from crib_env._jit import lean_njit, njit, small_njit
 from crib_env.bits import lowest, pip, playable, popcount
-from crib_env.cards import N_CARDS
+from crib_env.cards import FULL_DECK, N_CARDS
 from crib_env.engine import (
     add_to_series,
     around,
@@ -27,7 +27,7 @@ from crib_env.engine import (
     reset_series,
     side_of,
 )
-from crib_env.expectation import CRIB_MEANS, discard_values
+from crib_env.expectation import CRIB_MEANS, NO_PAIR, raise_to_discards
 from crib_env.rules import Rules
 from crib_env.scoring import play_parts
 
@@ -141,14 +141,32 @@ def seen_from(who: int, seat: int, players: int) -> int:
     return who - seat if who >= seat else who - seat + players
 
 
-@lean_njit
+@small_njit
 def _write_history(
     s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: np.ndarray
 ) -> None:
     players = r[R.PLAYERS]
     table = players * (r[R.DEALT] - r[R.THROWN])
-    laid_at = at[_LAID]
     laid = 0
+    goes = 0
+    for entry in range(s[S.HISTORY_LENGTH]):
+        word = history_entry(s, entry)
+        who = seen_from(word >> 6, seat, players)
+        card = word & 63
+        # Choices without a branch: which of both it is cannot be foretold.
+        is_go = card == S.SAID_GO
+        goes += is_go
+        laid += not is_go
+        of_go = at[_GOES] + who * table + laid - 1
+        out[of_go if is_go else at[_LAID] + who * N_CARDS + card] = 1.0 if is_go else laid / table
+    if goes:
+        _write_barred(s, r, seat, at, out)
+
+
+@lean_njit
+def _write_barred(s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: np.ndarray) -> None:
+    """What each go tells of the cards that a seat holds."""
+    players = r[R.PLAYERS]
     count = 0
     last = -1
     solo = -1
@@ -159,7 +177,6 @@ def _write_history(
         who = seen_from(word >> 6, seat, players)
         card = word & 63
         if card == S.SAID_GO:
-            out[at[_GOES] + who * table + laid - 1] = 1.0
             barred = at[_BARRED] + 10 * who
             for place in range(barred, barred + min(31 - count, 10)):
                 out[place] = 1.0
@@ -177,11 +194,9 @@ def _write_history(
             solo = who
         count += pip(card)
         last = who
-        laid += 1
-        out[laid_at + who * N_CARDS + card] = laid / table
 
 
-@lean_njit
+@small_njit
 def _write_series(s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: np.ndarray) -> None:
     players = r[R.PLAYERS]
     out[at[_COUNT] + s[S.COUNT]] = 1.0
@@ -202,20 +217,19 @@ def _write_series(s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: 
                 out[at[_GONE] + seen_from(who, seat, players)] = 1.0
 
 
-@njit
+@small_njit
 def _write_discard_points(
     s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: np.ndarray
 ) -> None:
-    values = np.empty(N_CARDS, np.float64)
-    discard_values(s, r, seat, CRIB_MEANS, values)
+    points = out[at[_POINTS] : at[_POINTS] + N_CARDS]
     cards = s[S.HAND + seat]
     while cards:
-        card = lowest(cards)
+        points[lowest(cards)] = NO_PAIR
         cards &= cards - 1
-        out[at[_POINTS] + card] = POINT * values[card]
+    raise_to_discards(s, r, seat, CRIB_MEANS, POINT, points)
 
 
-@lean_njit
+@small_njit
 def _write_play_points(s: np.ndarray, seat: int, at: np.ndarray, out: np.ndarray) -> None:
     cards = playable(s[S.HAND + seat], s[S.COUNT])
     while cards:
@@ -271,16 +285,25 @@ def observe(s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: np.nda
         _write_play_points(s, seat, at, out)
 
 
+_FOUR_CARDS: NDArray[np.uint32] = (
+    np.array([[suits >> suit & 1 for suit in range(4)] for suits in range(16)], np.int8)
+    .view(np.uint32)
+    .ravel()
+)
+"""A rank's part of an action mask, by the set of its suits: uint32 ``[16]``, each int8 ``[4]``."""
+
+
 @small_njit
 def write_mask(cards: int, out: np.ndarray) -> None:
-    """Write a set as int8 ``[52]``: 1 where legal, all ones when there is nothing to choose."""
-    if cards == 0:
-        out[:] = 1
-        return
-    out[:] = 0
-    while cards:
-        out[lowest(cards)] = 1
-        cards &= cards - 1
+    """Write a set as an action mask: 1 where legal, all ones when there is nothing to choose.
+
+    Args:
+        cards: the set.
+        out: uint32 ``[13]``, the mask's memory: int8 ``[52]``, written four cards at a time.
+    """
+    shown = cards if cards else FULL_DECK
+    for rank in range(13):
+        out[rank] = _FOUR_CARDS[(shown >> 4 * rank) & 15]
 
 
 @lean_njit

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from crib_env import rules as R
 from crib_env import state as S
-from crib_env._jit import lean_njit
+from crib_env._jit import lean_njit, small_njit
 from crib_env.errors import InvalidRulesError
 from crib_env.rules import Rules
 from crib_env.scoring import show_points
@@ -70,7 +70,7 @@ def _lead(points: np.ndarray, side: int, sides: int) -> float:
     return points[side] - (total - points[side]) / (sides - 1)
 
 
-@lean_njit
+@small_njit
 def worth(
     reward: int,
     side: int,

@@ -17,12 +17,13 @@ from itertools import combinations
 import numpy as np
 
 from crib_env._jit import lean_njit, small_njit
-from crib_env.bits import EACH_RANK, lowest, pip, popcount, rank_count
+from crib_env.bits import EACH_RANK, lowest, pip, popcount, rank_count, trailing_zeros
 from crib_env.cards import JACK, Card, from_mask, parse_cards, text, to_mask
 from crib_env.errors import InvalidCardError
 from crib_env.rules import CRIB_FLUSH_FOUR, SHORT_FLUSH, Rules, get_rules
 
-_JACKS = 15 << 4 * JACK
+_ONE_EACH = 0x1111111111111111
+"""A one in each hexadecimal digit."""
 
 
 @small_njit
@@ -98,18 +99,27 @@ def rank_points(cards: int) -> int:
 
 
 @small_njit
-def suits_matter(hand: int) -> bool:
-    """Whether `suit_points` can be more than nothing: with a jack, or in one suit."""
-    return hand & _JACKS != 0 or hand & ~(EACH_RANK << (lowest(hand) & 3)) == 0
-
-
-@lean_njit
 def suit_points(hand: int, starter: int, is_crib: bool, rules: np.ndarray) -> int:
     """Points that depend on suits: flush and nobs."""
     needs_starter = is_crib and rules[CRIB_FLUSH_FOUR] == 0
     may_be_short = rules[SHORT_FLUSH] != 0 and not is_crib
     flush = count_flush(hand, starter, needs_starter, may_be_short)
     return flush + count_nobs(hand, starter)
+
+
+@small_njit
+def suit_points_of_all(hand: int, starters: int, rules: np.ndarray) -> int:
+    """`suit_points` of a hand, added up over a set of starters, none of them in the hand."""
+    points = 0
+    if hand & ~(EACH_RANK << (lowest(hand) & 3)) == 0:
+        for suit in range(4):
+            of_suit = starters & (EACH_RANK << suit)
+            if of_suit:
+                points += popcount(of_suit) * suit_points(hand, lowest(of_suit), False, rules)
+        return points
+    for suit in range(4):  # no flush, so only his nobs are left
+        points += count_nobs(hand, suit) * popcount(starters & (EACH_RANK << suit))
+    return points
 
 
 @lean_njit
@@ -141,22 +151,14 @@ def play_parts(series: int, length: int, count: int) -> tuple[int, int, int, int
     fifteen = 2 if count == 15 else 0
     thirty_one = 2 if count == 31 else 0
     last = series & 15
-    same = 1
-    while same < length and ((series >> (4 * same)) & 15) == last:
-        same += 1
+    # Digits that differ from the last are not nothing, nor is the one before the series.
+    same = trailing_zeros((series ^ last * _ONE_EACH) | 1 << 4 * length) >> 2
     pairs = same * (same - 1)
-    seen = 0
-    low = last
-    high = last
     run = 0
-    for size in range(1, length + 1):
-        rank = (series >> (4 * (size - 1))) & 15
-        if (seen >> rank) & 1:
-            break  # a run has each rank once, so nothing longer can be one
-        seen |= 1 << rank
-        low = min(low, rank)
-        high = max(high, rank)
-        if size >= 3 and high - low == size - 1:
+    ranks = 1 << last | 1 << ((series >> 4) & 15)
+    for size in range(3, length + 1):
+        ranks |= 1 << ((series >> (4 * (size - 1))) & 15)
+        if ranks >> lowest(ranks) == (1 << size) - 1:  # as many ranks as cards, side by side
             run = size
     return fifteen, thirty_one, pairs, run
 

@@ -34,7 +34,7 @@ _OVER = int(S.Phase.OVER)
 _SIDES = int(S.MAX_SEATS)
 
 
-@lean_njit
+@small_njit
 def _note_deal(s: np.ndarray, note: np.ndarray) -> None:
     note[DEAL_NUMBER] = s[S.DEAL_NUMBER]
     note[DEALER] = s[S.DEALER]
@@ -95,8 +95,7 @@ def lay(
         if wrong:
             engine.forfeit(s, r, seat)
         else:
-            engine.apply(s, r, card, ev)
-            engine.settle(s, r, one_deal, skip_forced, ev)
+            engine.apply_on(s, r, card, one_deal, skip_forced, ev)
 
 
 @small_njit
@@ -107,7 +106,7 @@ def _observer(s: np.ndarray, note: np.ndarray, seats: np.ndarray) -> int:
     return note[ACTOR] if s[S.PHASE] >= _DEAL_OVER else s[S.TO_ACT]
 
 
-@lean_njit
+@small_njit
 def _show(
     s: np.ndarray,
     note: np.ndarray,
@@ -136,13 +135,17 @@ def look(
     masks: np.ndarray,
     observers: np.ndarray,
 ) -> None:
-    """Write what there is to see and to do in each row, and who sees it: arrays ``[size, ...]``."""
+    """Write what there is to see and to do in each row, and who sees it: arrays ``[size, ...]``.
+
+    Args:
+        masks: uint32 ``[size, 13]``, see `write_mask`.
+    """
     for k in range(rows.shape[0]):
         row = rows[k]
         observers[row] = _show(states[row], notes[row], r, seats, at, observations[row], masks[row])
 
 
-@lean_njit
+@small_njit
 def _pay(
     s: np.ndarray,
     note: np.ndarray,

@@ -238,12 +238,12 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
         observations, masks, observers, rewards, by_seat, ended, illegal = outcome
         infos: Infos = {}
         self._ended, self._any_ended = ended.copy(), False
-        over = np.flatnonzero(ended)
+        over = ended.nonzero()[0]
         if len(over):
             result: Infos = dict(episodes.results(over))
             for name in tuple(result):
                 result[f"_{name}"] = ended.copy()
-            if illegal.any():
+            if np.count_nonzero(illegal):
                 result["illegal_action"], result["_illegal_action"] = illegal, illegal.copy()
             if self.autoreset_mode == AutoresetMode.SAME_STEP:
                 final: Infos = {"action_mask": masks}
@@ -254,9 +254,8 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
                     final[name][over] = values[over]
                     final[f"_{name}"] = ended.copy()
                 infos["final_info"] = {**final, **result}
-                infos["final_obs"] = np.full(self.num_envs, None, dtype=object)
-                for row, last in zip(over, observations[over], strict=True):
-                    infos["final_obs"][row] = last
+                infos["final_obs"] = np.empty(self.num_envs, object)  # of None
+                infos["final_obs"][over] = np.fromiter(observations[over], object, len(over))
                 infos["_final_obs"] = infos["_final_info"] = ended.copy()
                 episodes.reset(over)
                 episodes.look_again(over, observations, masks, observers)

@@ -65,7 +65,8 @@ def encode(view: SeatView) -> tuple[NDArray[np.float32], NDArray[np.int8]]:
     observation = np.zeros(observation_size(view.rules), np.float32)
     observe(row, view.rules.to_array(), view.seat, offsets(view.rules), observation)
     mask = np.zeros(52, np.int8)
-    write_mask(int(engine.legal(row)) if row[S.TO_ACT] == view.seat else 0, mask)
+    cards = int(engine.legal(row)) if row[S.TO_ACT] == view.seat else 0
+    write_mask(cards, mask.view(np.uint32))
     return observation, mask
 
 

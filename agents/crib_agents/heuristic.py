@@ -26,6 +26,7 @@ from crib_env.cards import FULL_DECK, N_CARDS
 from crib_env.episodes import PlayOn
 from crib_env.expectation import CRIB_MEANS, discard_values
 from crib_env.observation import offsets, recall, seen_by
+from crib_env.randomness import mix
 from crib_env.rules import SIX_CARD, Rules
 from crib_env.scoring import count_runs, play_parts, rank_points, suit_points
 
@@ -268,7 +269,7 @@ def choose(
     if p[_ERRS] > 0.0:
         word = position_hash(s, seed)
         if (word & 0xFFFFFF) < p[_ERRS] * 0x1000000:
-            return pick(cards, engine.mix(word))
+            return pick(cards, mix(word))
     if s[S.PHASE] == _DISCARD:
         return _choose_discard(s, r, cards, p, crib_means)
     return _choose_play(s, r, cards, p)
@@ -309,8 +310,8 @@ def _heuristic_play_on(
         s = states[rows[k]]
         while engine.asks_another(s, seat):
             seen_by(s, r, s[S.TO_ACT], known)
-            engine.apply(s, r, choose(known, r, engine.legal(s), p, crib_means, seed), ev)
-            engine.settle(s, r, one_deal, skip_forced, ev)
+            card = choose(known, r, engine.legal(s), p, crib_means, seed)
+            engine.apply_on(s, r, card, one_deal, skip_forced, ev)
 
 
 class HeuristicBot(BatchBot):

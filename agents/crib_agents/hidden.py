@@ -21,6 +21,7 @@ from crib_env._jit import njit
 from crib_env.bits import EACH_RANK, lowest, pip, playable, popcount
 from crib_env.cards import FULL_DECK
 from crib_env.expectation import CRIB_MEANS, place_of_ranks
+from crib_env.randomness import next_random
 from crib_env.rules import SIX_CARD, Rules
 
 DEALT, KEPT = SIX_CARD.dealt, SIX_CARD.kept
@@ -234,7 +235,7 @@ def _list_cards(cards: int, out: np.ndarray) -> int:
 @njit
 def _draw_from(deck: np.ndarray, size: int, number: int, used: int, chance: np.ndarray) -> int:
     """A set of ``number`` cards of a list, none of them in ``used``."""
-    word = engine.next_random(chance)
+    word = next_random(chance)
     bits = 48
     cards = 0
     while number > 0:
@@ -245,7 +246,7 @@ def _draw_from(deck: np.ndarray, size: int, number: int, used: int, chance: np.n
         word >>= 16
         bits -= 16
         if bits < 0:
-            word = engine.next_random(chance)
+            word = next_random(chance)
             bits = 48
     return cards
 
@@ -314,7 +315,7 @@ def draw_hands(
         if laid & ~kept or (kept & ~laid) & ~allowed:
             continue
         odd = _odd_choices(rows, chosen, past, kept, away, r, p)
-        if odd and (engine.next_random(chance) >> 11) & 0xFFFF >= 0x10000 * strays**odd:
+        if odd and (next_random(chance) >> 11) & 0xFFFF >= 0x10000 * strays**odd:
             continue
         held[found] = kept ^ laid
         thrown[found] = away

@@ -9,14 +9,23 @@ from numpy.typing import NDArray
 
 from crib_agents.bot import BatchBot, BotError, same_play
 from crib_env import engine
+from crib_env import rules as R
 from crib_env import state as S
 from crib_env._jit import lean_njit, njit, small_njit
 from crib_env.bits import lowest, popcount
 from crib_env.episodes import PlayOn
 from crib_env.observation import offsets, recall, seen_by
+from crib_env.randomness import mix
 from crib_env.rules import SIX_CARD, Rules
 
-_FIRST_SCORE = int(S.SCORE)
+CHUNK = 256
+"""Rows whose cards are chosen together."""
+_DISCARD = int(S.Phase.DISCARD)
+_SCORES = 1 + S.HISTORY_WORDS
+_PARTS = _SCORES + S.MAX_SEATS + 3
+"""Words that `position_hash` takes in; the scores from `_SCORES` on."""
+_SEAT_BITS = sum(1 << 8 * entry + 6 for entry in range(S.ENTRIES_PER_WORD))
+"""The seat's lower bit in each entry of a word of the history."""
 
 
 @small_njit
@@ -30,14 +39,29 @@ def position_hash(s: np.ndarray, seed: int) -> int:
         s: what the seat at place 0 knows, as `recall` makes it.
         seed: the bot's own.
     """
-    word = engine.mix(seed)
-    for at in range(S.HISTORY_LENGTH, S.HISTORY + S.HISTORY_WORDS):
-        word = engine.mix(word ^ s[at])
-    for at in range(_FIRST_SCORE, _FIRST_SCORE + S.MAX_SEATS):
-        word = engine.mix(word ^ s[at])
-    word = engine.mix(word ^ s[S.HAND])
-    word = engine.mix(word ^ s[S.THROWN_CARDS])
-    return engine.mix(word ^ (s[S.DEALER] << 8) ^ s[S.STARTER])
+    word = mix(seed)
+    for at in range(_PARTS):
+        word = mix(word ^ _part(s, 0, at))
+    return word
+
+
+@small_njit
+def _part(s: np.ndarray, seat: int, at: int) -> int:
+    """What `position_hash` takes in at a place, as seen from seat 0, or from either of two."""
+    if at == 0:
+        return s[S.HISTORY_LENGTH]
+    if at < _SCORES:
+        laid = s[S.HISTORY_LENGTH] - (at - 1) * S.ENTRIES_PER_WORD
+        entries = min(max(laid, 0), S.ENTRIES_PER_WORD)
+        return s[S.HISTORY + at - 1] ^ seat * (_SEAT_BITS & ((1 << 8 * entries) - 1))
+    if at < _SCORES + S.MAX_SEATS:
+        return s[S.SCORE + ((at - _SCORES) ^ seat)]
+    if at == _PARTS - 3:
+        return s[S.HAND + seat]
+    if at == _PARTS - 2:
+        return s[S.THROWN_CARDS + seat]
+    starter = -1 if s[S.PHASE] == _DISCARD else s[S.STARTER]
+    return ((s[S.DEALER] ^ seat) << 8) ^ starter
 
 
 @small_njit
@@ -75,25 +99,77 @@ def _random_actions(
         out[b] = pick(mask_to_set(masks[b]), position_hash(s, seed))
 
 
+@small_njit
+def _hash_seen(
+    states: np.ndarray,
+    r: np.ndarray,
+    rows: np.ndarray,
+    number: int,
+    known: np.ndarray,
+    parts: np.ndarray,
+    seed: int,
+    words: np.ndarray,
+) -> None:
+    """`position_hash` of what the seat to act knows (`seen_by`), in the first of some rows.
+
+    Of two players the words are read where they stand in the game, and hashed place by
+    place for all rows: in one row each waits for the last, but not in the next.
+    """
+    if r[R.PLAYERS] != 2:
+        for k in range(number):
+            s = states[rows[k]]
+            seen_by(s, r, s[S.TO_ACT], known)
+            words[k] = position_hash(known, seed)
+        return
+    for k in range(number):
+        s = states[rows[k]]
+        for at in range(_PARTS):
+            parts[at, k] = _part(s, s[S.TO_ACT], at)
+    words[:number] = mix(seed)
+    for at in range(_PARTS):
+        for k in range(number):
+            words[k] = mix(words[k] ^ parts[at, k])
+
+
 @lean_njit
 def _random_play_on(
     states: np.ndarray,
     r: np.ndarray,
     ev: np.ndarray,
     known: np.ndarray,
+    parts: np.ndarray,
+    asked: np.ndarray,
+    words: np.ndarray,
     rows: np.ndarray,
     seat: int,
     one_deal: bool,
     skip_forced: bool,
     seed: int,
 ) -> None:
-    for k in range(rows.shape[0]):
-        s = states[rows[k]]
-        while engine.asks_another(s, seat):
-            seen_by(s, r, s[S.TO_ACT], known)
-            card = pick(engine.legal(s), position_hash(known, seed))
-            engine.apply(s, r, card, ev)
-            engine.settle(s, r, one_deal, skip_forced, ev)
+    """Play on, see `crib_env.episodes.PlayOn`.
+
+    Some rows at a time, so that what they hash is at hand when they lay.
+
+    Args:
+        known: int64 ``[STATE_SIZE]``, room for what a seat knows.
+        parts: int64 ``[_PARTS, CHUNK]``, room for what is hashed.
+        asked, words: int64 ``[CHUNK]``, room for rows and their chance.
+    """
+    for first in range(0, rows.shape[0], CHUNK):
+        number = 0
+        for k in range(first, min(first + CHUNK, rows.shape[0])):
+            asked[number] = rows[k]
+            number += engine.asks_another(states[rows[k]], seat)
+        while number > 0:
+            _hash_seen(states, r, asked, number, known, parts, seed, words)
+            still = 0
+            for k in range(number):
+                s = states[asked[k]]
+                card = pick(engine.legal(s), words[k])
+                engine.apply_on(s, r, card, one_deal, skip_forced, ev)
+                asked[still] = asked[k]
+                still += engine.asks_another(s, seat)
+            number = still
 
 
 class RandomBot(BatchBot):
@@ -112,6 +188,9 @@ class RandomBot(BatchBot):
         self._settings = rules.to_array()
         self._offsets = offsets(rules)
         self._known = np.zeros(S.STATE_SIZE, np.int64)
+        self._parts = np.zeros((_PARTS, CHUNK), np.int64)
+        self._asked = np.zeros(CHUNK, np.int64)
+        self._words = np.zeros(CHUNK, np.int64)
 
     def actions(
         self, observations: NDArray[np.float32], masks: NDArray[np.int8]
@@ -141,6 +220,9 @@ class RandomBot(BatchBot):
             rules_row,
             engine.NO_EVENTS,
             self._known,
+            self._parts,
+            self._asked,
+            self._words,
             rows,
             seat,
             one_deal,

@@ -25,7 +25,7 @@ from crib_env.batch import GameBatch
 from crib_env.bits import lowest
 from crib_env.cards import RANKS
 from crib_env.deal_points import MOST_SHOWN
-from crib_env.engine import mix
+from crib_env.randomness import draw, mix, next_random
 from crib_env.rules import SIX_CARD
 from crib_env.scoring import show_points
 from crib_evaluate.files import write_whole
@@ -65,17 +65,17 @@ def count_cribs(
     chance = np.zeros(S.STATE_SIZE, np.int64)
     chance[S.RANDOM] = seed
     for _ in range(samples):
-        suit = (engine.next_random(chance) >> 20) & 3
-        other = (engine.next_random(chance) >> 20) & 3
+        suit = (next_random(chance) >> 20) & 3
+        other = (next_random(chance) >> 20) & 3
         while first == second and other == suit:
-            other = (engine.next_random(chance) >> 20) & 3
+            other = (next_random(chance) >> 20) & 3
         crib = (1 << (4 * first + suit)) | (1 << (4 * second + other))
         s[:] = 0
         s[S.PHASE] = _DISCARD
         s[S.DEALER] = 1 if ours else 0
         used = crib
         for _card in range(6):
-            card = engine.draw(chance, used)
+            card = draw(chance, used)
             used |= 1 << card
             s[S.HAND] |= 1 << card
         crib |= throw_two(s, r, p, cribs)

@@ -169,7 +169,8 @@ def observation(row: NDArray[np.int64], rules: Rules, seat: int) -> NDArray[np.f
 def mask(row: NDArray[np.int64], seat: int) -> NDArray[np.int8]:
     """The mask of a seat, int8 ``[52]``."""
     out = np.full(52, -1, np.int8)
-    write_mask(int(engine.legal(row)) if row[S.TO_ACT] == seat else 0, out)
+    cards = int(engine.legal(row)) if row[S.TO_ACT] == seat else 0
+    write_mask(cards, out.view(np.uint32))
     return out
 
 

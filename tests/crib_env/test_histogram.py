@@ -12,7 +12,8 @@ import pytest
 
 from crib_env import Rules, show_score
 from crib_env.cards import CARDS, parse_cards, to_mask
-from crib_env.scoring import show_parts, show_points
+from crib_env.rules import get_rules
+from crib_env.scoring import show_parts, show_points, suit_points, suit_points_of_all
 from tests.crib_env import brute
 from tests.crib_env.support import DATA
 
@@ -59,6 +60,26 @@ def test_parts_agree_with_a_plain_scorer(is_crib: bool) -> None:
         parts = [int(part) for part in show_parts(cards, turned, is_crib, rules)]
         assert parts == list(brute.show(hand, starter, is_crib).values()), (hand, starter)
         assert sum(parts) == show_points(cards, turned, is_crib, rules)
+
+
+@pytest.mark.parametrize("preset", ["six-card", "five-card-historic"])
+def test_points_for_suits_add_up_over_starters(preset: str) -> None:
+    rules = get_rules(preset)
+    settings = rules.to_array()
+    chance = random.Random(5)
+    flushes = nobs = 0
+    for at in range(600):
+        pack = [card for card in range(52) if at % 3 or card % 4 == at % 4]
+        cards = chance.sample(pack, rules.kept)
+        hand = to_mask(cards)
+        others = [card for card in range(52) if card not in cards]
+        starters = chance.sample(others, chance.randint(1, len(others)))
+        points = [suit_points(hand, starter, False, settings) for starter in starters]
+        assert suit_points_of_all(hand, to_mask(starters), settings) == sum(points)
+        flushes += max(points) >= rules.kept
+        nobs += 1 in points
+    assert flushes > 100
+    assert nobs > 50
 
 
 @pytest.mark.parametrize("is_crib", [False, True])

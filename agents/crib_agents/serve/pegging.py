@@ -16,6 +16,7 @@ from crib_env import state as S
 from crib_env._jit import njit
 from crib_env.bits import lowest, pip, popcount
 from crib_env.cards import FULL_DECK, to_mask
+from crib_env.randomness import draw
 from crib_env.scoring import play_parts
 from crib_env.view import SeatView
 
@@ -59,7 +60,7 @@ def _deal_others(s: np.ndarray, r: np.ndarray, seat: int, unseen: int, barred: n
             possible = unseen
         hand = 0
         for _ in range(s[S.HELD + other]):
-            hand |= 1 << engine.draw(s, FULL_DECK & ~possible | hand)
+            hand |= 1 << draw(s, FULL_DECK & ~possible | hand)
         s[S.HAND + other] = hand
         unseen &= ~hand
 
