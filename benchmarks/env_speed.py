@@ -61,6 +61,7 @@ ROWS = (
     Row(report.IMPORT, ("start",), startup.import_time),
     Row(report.FIRST_STEP, ("start",), startup.first_step),
     Row(report.MEMORY, ("start",), startup.memory(4096)),
+    Row(report.PEAK, ("start",), startup.memory(4096, peak=True)),
 )
 GROUPS = tuple(dict.fromkeys(group for row in ROWS for group in row.groups))
 

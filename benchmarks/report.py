@@ -40,6 +40,7 @@ TRAIN = "MaskablePPO as `crib train` sets it"
 IMPORT = "`import crib_env`"
 FIRST_STEP = "import to first step, 1024 games"
 MEMORY = "memory of the vector environment, 4096 games"
+PEAK = "the same amid a step, two steps' arrays held"
 
 
 @dataclass(frozen=True)

@@ -35,10 +35,13 @@ def play(number, steps):
     for _ in range(steps):
         observations, rewards, ended, _, infos = envs.step(infos["action_mask"].argmax(axis=1))
 
-play(8, 100)  # loads all code and tables
+    return tracemalloc.get_traced_memory()[{which}]
+
 tracemalloc.start()
-play({games}, 100)
-print(tracemalloc.get_traced_memory()[1] / {games})
+play(8, 100)  # loads all code and tables
+tracemalloc.reset_peak()
+before = tracemalloc.get_traced_memory()[0]
+print((play({games}, 100) - before) / {games})
 """
 
 
@@ -52,13 +55,14 @@ def first_step() -> Sampler:
     return _probe("seconds", _FIRST_STEP)
 
 
-def memory(games: int) -> Callable[[], Sampler]:
-    """Peak bytes a game allocated by the vector environment in a fresh process.
+def memory(games: int, peak: bool = False) -> Callable[[], Sampler]:
+    """Bytes a game allocated for the vector environment in a fresh process.
 
-    By ``tracemalloc``, which sees numpy's arrays; over 100 steps, in which whole games
-    end, the arrays handed to the caller included.
+    By ``tracemalloc``, which sees numpy's arrays; after 100 steps, in which whole games
+    end, what the last one handed to the caller included. At the peak, amid a step,
+    the caller holds what the step before handed out as well.
     """
-    return lambda: _probe("bytes", _MEMORY.format(games=games))
+    return lambda: _probe("bytes", _MEMORY.format(games=games, which=int(peak)))
 
 
 def _probe(measure: str, code: str) -> Sampler:

@@ -30,7 +30,7 @@ def make_bot(
     """A player by name.
 
     Args:
-        name: ``random``, ``easy``, ``medium``, ``search``, a bot that another package
+        name: ``random``, ``easy``, ``medium``, ``hard``, ``search``, a bot that another package
             registered under `GROUP`, the folder of an exported bundle, or made of these:
             ``discard:A+play:B`` throws as A and lays as B, ``blind:A`` is A told that the
             score is 0-0. A bot is returned as it is.

@@ -219,7 +219,7 @@ def verify(bot: BundleBot, model: MaskablePPO | SelfPlay) -> Checks:
     """
     net = net_of(model.policy)
     recorder = _Recorder(NetPlayer(net))
-    play_match(recorder, "medium", games=60, seed=1)
+    play_match(recorder, "medium", games=240, seed=1)
     observations = np.concatenate(recorder.observations)
     masks = np.concatenate(recorder.masks)
     with torch.inference_mode():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -12,7 +13,7 @@ from crib_agents.bundle import MODEL, SPEC, VECTORS, Spec
 from crib_evaluate.match import usable_cores
 from crib_evaluate.result import MatchResult
 from crib_train.checkpoint import Config, State
-from crib_train.settings import PPOSettings, SelfPlaySettings, settings_from_json
+from crib_train.settings import PRESETS, PPOSettings, SelfPlaySettings, settings_from_json
 
 _PACKAGES = ("cribbage-env", "torch", "stable-baselines3", "sb3-contrib", "numpy", "numba", "onnx")
 
@@ -85,7 +86,7 @@ def write_model_card(
         _match_table(matches),
         "## How it was trained",
         _how_trained(config, state),
-        f"```\n{config.command}\n```",
+        f"```\n{command_again(config)}\n```",
         _table(("setting", "value"), config.settings),
         _table(("trained with", "version"), config.versions),
         _table(("trained on", ""), config.machine),
@@ -98,6 +99,17 @@ def write_model_card(
     path.write_text("\n\n".join(sections) + "\n")
 
 
+def command_again(config: Config) -> str:
+    """The command that trains such a player anew; where its run lay does not matter."""
+    standard = PRESETS[config.preset].to_json()
+    words = ["crib", "train", "--preset", config.preset]
+    for name, value in config.settings.items():
+        if value != standard[name]:
+            text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+            words += [f"--{name.replace('_', '-')}", text]
+    return shlex.join(words)
+
+
 def _how_trained(config: Config, state: State) -> str:
     settings = settings_from_json(config.preset, config.settings)
     how = {
@@ -107,8 +119,9 @@ def _how_trained(config: Config, state: State) -> str:
         "either side will still peg; exact shows and a table of chances do the rest. It plays "
         "with itself, in some deals with a fixed player or a past self.",
     }[type(settings)]
+    name = settings.algorithm[:1].upper() + settings.algorithm[1:]
     return (
-        f"{settings.algorithm}: {state.timesteps:,} {settings.unit} in {state.updates:,} updates, "
+        f"{name}: {state.timesteps:,} {settings.unit} in {state.updates:,} updates, "
         f"{state.seconds / 60:.1f} minutes. {how}"
     )
 
