@@ -25,7 +25,7 @@ import torch
 from stable_baselines3.common.base_class import BaseAlgorithm
 
 from crib_train.errors import TrainingError
-from crib_train.players import Pool, Weights, with_weights
+from crib_train.players import Pool, Weights, net_with
 from crib_train.settings import Settings, settings_from_json
 
 _FORMAT = 1
@@ -220,7 +220,7 @@ def load_champion(checkpoint: Path, model: BaseAlgorithm) -> Weights | None:
     path = checkpoint / _CHAMPION
     try:
         weights: Weights = torch.load(path, weights_only=True)
-        with_weights(model.policy, weights)
+        net_with(model.policy, weights)
     except FileNotFoundError:
         return None
     except Exception as error:  # torch and zipfile raise anything over damaged files

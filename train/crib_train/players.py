@@ -68,11 +68,19 @@ def net_of(policy: BasePolicy) -> nn.Module:
     return _copy(net).requires_grad_(False).eval()
 
 
-def with_weights(policy: BasePolicy, weights: Weights) -> BasePolicy:
-    """Another policy of the same shape, with these parameters."""
-    twin = copy.deepcopy(policy)
-    twin.load_state_dict(weights)
-    return twin
+def weights_of(policy: BasePolicy) -> Weights:
+    """The parameters of a policy as they are now, copied."""
+    return {name: value.clone() for name, value in policy.state_dict().items()}
+
+
+def net_with(policy: BasePolicy, weights: Weights) -> nn.Module:
+    """As `net_of`, for a policy of the same shape with other parameters."""
+    own = weights_of(policy)  # policies hold tensors that cannot be copied: they lend their place
+    try:
+        policy.load_state_dict(weights)
+        return net_of(policy)
+    finally:
+        policy.load_state_dict(own)
 
 
 class NetPlayer(BatchBot):

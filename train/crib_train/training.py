@@ -23,7 +23,7 @@ from torch.distributions import Distribution
 from crib_agents import make_bot
 from crib_evaluate.match import play_match
 from crib_train.checkpoint import Reign, Run, State, load_champion, load_checkpoint
-from crib_train.players import NetPlayer, Pool, Weights, net_of, with_weights
+from crib_train.players import NetPlayer, Pool, Weights, net_of, net_with, weights_of
 from crib_train.settings import Settings
 
 _EVALUATION_SEED = 20_240_121
@@ -141,14 +141,14 @@ class Trainer(ABC):
         reign = self.state.champion
         won = None
         if self.champion is not None:
-            champion = NetPlayer(net_of(with_weights(policy, self.champion)), "champion")
+            champion = NetPlayer(net_with(policy, self.champion), "champion")
             me = NetPlayer(net_of(policy), "trained")
             games = self.settings.evaluation_games
             won = play_match(me, champion, games, seed=_EVALUATION_SEED).players[0].win_rate
             self.model.logger.record("eval/win_rate_champion", won.mean)
             if won.low is None or won.low <= 0.5:
                 return reign
-        self.champion = {name: value.clone() for name, value in policy.state_dict().items()}
+        self.champion = weights_of(policy)
         if won is None:
             return Reign(self.state.timesteps)
         return Reign(self.state.timesteps, won.mean, won.low, won.high)

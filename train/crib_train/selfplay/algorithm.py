@@ -125,7 +125,9 @@ class SelfPlay(BaseAlgorithm):
         _init_setup_model: bool = True,
         **kwargs: Any,
     ) -> None:
-        super().__init__(policy, env, learning_rate, device=device, **kwargs)
+        super().__init__(
+            policy, env, learning_rate, device=device, support_multi_env=True, **kwargs
+        )
         self.deals = deals
         self.batch_size = batch_size
         self.late = late
