@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from crib_agents import bot_names
+from crib_agents import BotError, bot_names
 from crib_agents.serve.protocol import Session
 from crib_env import Card, Game, SeatView, get_rules
 from crib_env.rules import PRESETS
@@ -39,11 +39,31 @@ def _decisions(seed: int, rules: Any = "six-card") -> list[tuple[Game, int]]:
     return states
 
 
+def _players(rules: Any) -> list[str]:
+    """The names of those that play this game: what is trained is trained for one."""
+    names = list(bot_names())
+    try:
+        Session("hard", rules)
+    except BotError as refusal:
+        assert "plays another game" in str(refusal)
+        names.remove("hard")
+    return names
+
+
+def test_hard_plays_whatever_is_dealt_and_played_as_its_own_game() -> None:
+    assert "hard" in _players("six-card")
+    assert "hard" not in _players("three-player")
+    answer = act(Session("hard"), {"seat": 0, "dealer": 0, "hand": ["5H"], "rules": "five-card"})
+    assert answer["error"]["code"] == "invalid-rules"
+    assert "plays another game" in answer["error"]["message"]
+
+
 @every_game
 @pytest.mark.parametrize("seed", range(2))
 def test_every_decision_of_a_game(seed: int, rules: Any) -> None:
     """By a bot that is there for another game, and by one that is there for this one."""
-    sessions = [Session(name, start) for name in bot_names() for start in ("six-card", rules)]
+    names = _players(rules)
+    sessions = [Session(name, start) for name in names for start in ("six-card", rules)]
     for game, seat in _decisions(seed, rules):
         view = {**game.view(seat).to_json(), "rules": rules}
         answers = [act(session, view) for session in sessions]
