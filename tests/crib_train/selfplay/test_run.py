@@ -27,6 +27,7 @@ from crib_train.selfplay.deals import Table
 from crib_train.selfplay.network import PEGS, AfterstateNet
 from crib_train.selfplay.trainer import SelfPlayTrainer
 from crib_train.settings import SelfPlaySettings
+from tests.crib_train.test_training import PATIENCE, assert_same, numbers
 
 SMALL = SelfPlaySettings(
     timesteps=640,
@@ -41,7 +42,6 @@ SMALL = SelfPlaySettings(
     evaluation_opponents=("random",),
     chance_deals=2000,
 )
-PATIENCE = 240
 
 
 def begin(folder: Path) -> Run:
@@ -51,22 +51,14 @@ def begin(folder: Path) -> Run:
 
 
 def finished(run: Run) -> dict[str, torch.Tensor]:
-    """Train to the end, from wherever the run stands; the network and the champion."""
+    """Train to the end, from wherever the run stands; all its numbers, and the champion's."""
     trainer = SelfPlayTrainer(run, SMALL)
     trainer.resume()
     trainer.train()
     assert trainer.is_over
     assert trainer.champion is not None
-    found = dict(trainer.model.policy.state_dict())
-    found |= {f"champion {name}": value for name, value in trainer.champion.items()}
-    for index, weights in enumerate(trainer.pool.weights()):
-        found |= {f"past self {index} {name}": value for name, value in weights.items()}
-    return found
-
-
-def assert_same(ours: dict[str, torch.Tensor], theirs: dict[str, torch.Tensor]) -> None:
-    assert ours.keys() == theirs.keys()
-    assert [name for name, value in ours.items() if not torch.equal(value, theirs[name])] == []
+    champion = {f"champion {name}": value for name, value in trainer.champion.items()}
+    return numbers(trainer) | champion
 
 
 @pytest.fixture(scope="module")
@@ -129,6 +121,12 @@ def test_model_is_what_sb3_loads(whole: tuple[Run, dict[str, torch.Tensor]]) -> 
         assert (masks[np.arange(4), cards] == 1).all()
     cards, _ = model.predict(observations[0], deterministic=True)
     assert masks[0, cards] == 1
+    for _ in range(12):  # into the play, where not every card held may be laid
+        assert np.array_equal(model.policy.legal(torch.from_numpy(observations)).numpy(), masks)
+        stepped = env.step(masks.argmax(1))[0]
+        assert isinstance(stepped, np.ndarray)
+        observations = stepped
+        masks = np.stack(env.env_method("action_masks"))
     model.learn(64)
     assert model.num_timesteps == 64
 

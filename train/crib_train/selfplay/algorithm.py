@@ -22,6 +22,11 @@ from torch import Tensor
 from torch.nn import functional
 
 from crib_agents.bot import BatchBot
+from crib_env import state as S
+from crib_env.cards import N_CARDS, iterate
+from crib_env.engine import legal
+from crib_env.observation import offsets, recall
+from crib_env.rules import SIX_CARD
 from crib_train.selfplay.deals import Lessons, Table
 from crib_train.selfplay.network import PEGS, AfterstateNet
 from crib_train.selfplay.shows import DEALT, Pieces, ascending
@@ -71,7 +76,7 @@ class AfterstatePolicy(BasePolicy):
 
     def _predict(self, observation: Any, deterministic: bool = False) -> Tensor:
         """The best cards of those held that fit the count."""
-        return self.choose(observation, self._legal(observation), deterministic)
+        return self.choose(observation, self.legal(observation), deterministic)
 
     def choose(self, observation: Tensor, action_mask: Tensor, deterministic: bool) -> Tensor:
         """Cards, int64 ``[B]``: the best, or drawn with a point's worth as temperature."""
@@ -81,11 +86,14 @@ class AfterstatePolicy(BasePolicy):
         return torch.multinomial(logits.softmax(1), 1).squeeze(1)
 
     @staticmethod
-    def _legal(observation: Tensor) -> Tensor:
-        pieces = Pieces(observation)
-        pips = (torch.arange(52, device=observation.device) // 4 + 1).clamp(max=10)
-        count = pieces["count"].argmax(1, keepdim=True)
-        return (pieces["hand"] > 0) & (count + pips <= 31)
+    def legal(observation: Tensor) -> Tensor:
+        """Masks int8 ``[B, 52]`` as the engine has them, for callers that hand in none."""
+        masks = np.zeros((len(observation), N_CARDS), np.int8)
+        game = np.zeros(S.STATE_SIZE, np.int64)
+        for seen, mask in zip(observation.numpy(), masks, strict=True):
+            recall(seen, SIX_CARD.to_array(), offsets(SIX_CARD), game)
+            mask[list(iterate(int(legal(game))))] = 1
+        return torch.from_numpy(masks)
 
 
 class SelfPlay(BaseAlgorithm):
@@ -241,7 +249,7 @@ class SelfPlay(BaseAlgorithm):
         """Cards for observations ``[B, D]`` (or one, ``[D]``), as MaskablePPO's `predict`."""
         seen = torch.as_tensor(np.atleast_2d(observation))
         masks = (
-            self.policy._legal(seen)
+            self.policy.legal(seen)
             if action_masks is None
             else torch.as_tensor(np.atleast_2d(action_masks))
         )
