@@ -35,6 +35,12 @@ Progress = Callable[[float], None]
 """Told how much of the work is done, 0 to 1."""
 
 
+SKUNK_LINES = tuple(
+    SIX_CARD.target - line
+    for line in (SIX_CARD.skunk_line, SIX_CARD.double_skunk_line)
+    if line is not None
+)
+"""A loser who lacks more points than this is skunked, double skunked."""
 _DISCARD = int(S.Phase.DISCARD)
 _DEAL_OVER = int(S.Phase.DEAL_OVER)
 
@@ -188,24 +194,52 @@ def _what_seat_knows(s: np.ndarray, seat: int, known: np.ndarray) -> None:
 
 
 @njit
-def _solve_scores(reached: np.ndarray, totals: np.ndarray, target: int, value: np.ndarray) -> None:
-    """Chance of the dealer to win when he needs ``x`` and pone ``y``: ``value[x, y]``.
+def _solve_scores(
+    reached: np.ndarray,
+    totals: np.ndarray,
+    target: int,
+    lines: np.ndarray,
+    skunk: float,
+    value: np.ndarray,
+) -> None:
+    """What it is worth to the dealer that he needs ``x`` and the pone ``y``: ``value[x, y]``.
 
-    The same deals serve for all scores, so more points can never lower the chance.
+    The same deals serve for all scores, so more points can never lower it.
+
+    Args:
+        reached: uint8 ``[2, 96, deals]``, as in `Order` but for the order of its axes.
+        totals: int64 ``[2, deals]``.
+        target: where a game ends.
+        lines: a loser who lacks more points is skunked, double skunked.
+        skunk: what that is worth beside a win.
+        value: float64 ``[target + 1, target + 1]``, set.
     """
-    deals = totals.shape[0]
+    deals = totals.shape[1]
     for needed in range(2, 2 * target + 1):
         for x in range(max(1, needed - target), min(target, needed - 1) + 1):
             y = needed - x
             won = 0.0
             for deal in range(deals):
-                dealer_at = reached[deal, 0, x] if x < REACH else NEVER
-                pone_at = reached[deal, 1, y] if y < REACH else NEVER
+                dealer_at = reached[0, x, deal] if x < REACH else NEVER
+                pone_at = reached[1, y, deal] if y < REACH else NEVER
                 if dealer_at < pone_at:
                     won += 1.0
-                elif dealer_at == NEVER and pone_at == NEVER:
-                    won += 1.0 - value[y - totals[deal, 1], x - totals[deal, 0]]
+                    for line in lines:
+                        if y > line and _falls_short(reached, 1, y - line, deal, dealer_at):
+                            won += skunk
+                elif pone_at < dealer_at:
+                    for line in lines:
+                        if x > line and _falls_short(reached, 0, x - line, deal, pone_at):
+                            won -= skunk
+                else:  # neither is home
+                    won += 1.0 - value[y - totals[1, deal], x - totals[0, deal]]
             value[x, y] = won / deals
+
+
+@njit
+def _falls_short(reached: np.ndarray, role: int, points: int, deal: int, place: int) -> bool:
+    """Whether a role has not got so many points by then."""
+    return points >= REACH or reached[role, points, deal] > place
 
 
 def measure_win_probability(
@@ -225,18 +259,44 @@ def measure_win_probability(
     Returns:
         float32 ``[2, 121, 121]`` by ``[dealing, own score, other score]``.
     """
-    target = SIX_CARD.target
     tell = progress or (lambda done: None)
     if player is None:
         reached, totals = _medium_deals(deals, seed, lambda done: tell(0.5 * done))
     else:
-        reached, totals = order_of_points(player, deals, seed)
+        order = order_of_points(player, deals, seed)
+        reached, totals = order.reached, order.totals
         tell(0.5)
-    value = np.zeros((target + 1, target + 1))
-    _solve_scores(reached, totals, target, value)
+    values = values_before_deal(reached, totals).astype(np.float32)
     tell(1.0)
+    return values
+
+
+def values_before_deal(
+    reached: NDArray[np.uint8], totals: NDArray[np.int64], skunk: float = 0.0
+) -> NDArray[np.float64]:
+    """What every score is worth before a deal: the chance to win, and a part for skunks.
+
+    Args:
+        reached, totals: how deals went, as in `Order`.
+        skunk: what a skunk given is worth beside a win, once more for a double one; taken, as
+            much less.
+
+    Returns:
+        float64 ``[2, 121, 121]`` by ``[dealing, own score, other score]``. Both sides' values
+        add up to 1.
+    """
+    target = SIX_CARD.target
+    value = np.zeros((target + 1, target + 1))
+    _solve_scores(
+        np.ascontiguousarray(reached.transpose(1, 2, 0)),
+        np.ascontiguousarray(totals.T),
+        target,
+        np.array(SKUNK_LINES),
+        skunk,
+        value,
+    )
     dealing = value[:0:-1, :0:-1]  # from points needed to points had
-    return np.stack([1.0 - dealing.T, dealing]).astype(np.float32)
+    return np.stack([1.0 - dealing.T, dealing])
 
 
 def _medium_deals(

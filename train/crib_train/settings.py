@@ -161,14 +161,18 @@ class SelfPlaySettings(Settings):
     Attributes:
         deals: in a round; each round is an update.
         play_hidden: widths of the hidden layers for the play.
+        show_hidden: widths of the hidden layers for what the other hand and the crib show.
         discard_hidden: widths of the hidden layers for the discard.
         late: share of deals that begin late in the game, 0 to 1.
         guests: share of deals in which a fixed player or a past self has one seat, 0 to 1.
+        fixed_guests: share of them in which it is a fixed player, 0 to 1.
         mishaps: of the choices made by chance at the start, a probability; falls linearly.
         final_mishaps: the same at the end.
         mean_weight: weight of the error of the mean beside that of the distribution.
+        skunk: what a skunk is worth beside a win, 0 to 1; a double skunk as much again.
         chance_deals: deals from which the tables of chances are made.
-        chances_from: the player whose deals those are.
+        chances_from: the player whose deals those are at first.
+        chance_updates: updates between two remakings of these tables, from own deals.
     """
 
     algorithm = "self-play on deals"
@@ -185,14 +189,18 @@ class SelfPlaySettings(Settings):
     evaluation_opponents: tuple[str, ...] = ("easy", "medium")
     deals: int = 4096
     play_hidden: tuple[int, ...] = (256, 256)
+    show_hidden: tuple[int, ...] = (128, 128)
     discard_hidden: tuple[int, ...] = (96, 96)
     late: float = 0.3
-    guests: float = 0.25
+    guests: float = 0.5
+    fixed_guests: float = 0.5
     mishaps: float = 0.1
     final_mishaps: float = 0.01
     mean_weight: float = 0.05
-    chance_deals: int = 400_000
+    skunk: float = 0.1
+    chance_deals: int = 100_000
     chances_from: str = "medium"
+    chance_updates: int = 1500
 
     def _players(self) -> tuple[str, ...]:
         return (*super()._players(), self.chances_from)
@@ -223,6 +231,8 @@ _RANGES: dict[str, tuple[float, float]] = {
     "deals": (16, 65_536),
     "late": (0, 1),
     "guests": (0, 1),
+    "fixed_guests": (0, 1),
+    "skunk": (0, 1),
     "mishaps": (0, 1),
     "final_mishaps": (0, 1),
     "mean_weight": (0, 100),

@@ -17,7 +17,8 @@ from crib_env.observation import POINT
 from crib_env.rules import SIX_CARD
 from crib_env.scoring import show_points
 from crib_train.players import MASKED, NetPlayer
-from crib_train.selfplay.chances import amid_play, make_chances, measure_spread
+from crib_train.selfplay.chances import make_chances, measure
+from crib_train.selfplay.ends import amid_play
 from crib_train.selfplay.network import AfterstateNet
 from crib_train.selfplay.shows import DEALT, KEPT, PAIRS, Pieces, Shows, ascending
 
@@ -29,8 +30,8 @@ def net() -> AfterstateNet:
     torch.manual_seed(5)
     medium = make_medium()
     assert isinstance(medium, BatchBot)
-    net = AfterstateNet((32, 32), (16,))
-    net.set_chances(make_chances(measure_spread(medium, 20_000, seed=4)))
+    net = AfterstateNet((32, 32), (16,), (16,))
+    net.set_chances(make_chances(*measure(medium, 20_000, seed=4, skunk=0.1)))
     torch.nn.init.normal_(net.discard.rest[-1].weight, std=0.2)  # type: ignore[arg-type]
     return net.eval().requires_grad_(False)
 
@@ -84,7 +85,7 @@ def test_the_own_show_is_exact(seen: list[Seen], net: AfterstateNet) -> None:
     for observations, _, states in filter(in_play, seen):
         pieces = Pieces(torch.from_numpy(observations))
         cards = ascending(pieces["hand"], KEPT).clamp(max=51)
-        _, show, other, dealing = (part.numpy() for part in net.standing(pieces, cards))
+        _, other, dealing, show, _ = (part.numpy() for part in net.standing(pieces, cards))
         for row, state in enumerate(states):
             seat = state[S.TO_ACT]
             assert show[row] == show_points(state[S.KEPT + seat], state[S.STARTER], False, r)
@@ -99,14 +100,15 @@ def test_the_kernel_computes_the_same_chances(seen: list[Seen], net: AfterstateN
     for observations, _, states in filter(in_play, seen):
         pieces = Pieces(torch.from_numpy(observations))
         cards = ascending(pieces["hand"], KEPT).clamp(max=51)
-        pegs = net.play(pieces, cards).exp()
-        wanted = net.play_chance(pieces, cards, pegs).numpy()
+        pegs, shows = net.play(pieces, cards).exp(), net.show(pieces).exp()
+        standing = net.standing(pieces, cards)
+        wanted = net.ends(standing, pegs, shows).numpy()
         found = np.empty_like(wanted)
-        standing = [part.numpy() for part in net.standing(pieces, cards)]
+        own, other, dealing, show, now = (part.numpy() for part in standing)
+        shown, skunked = net.ends.shown.numpy(), net.ends.skunked.numpy()
         amid_play(
-            pegs.numpy(), standing[0], standing[1], standing[2], standing[3],
-            net.shown.numpy(), found,
-        )  # fmt: skip
+            own, other, dealing, show, now, pegs.numpy(), shows.numpy(), shown, skunked, found
+        )
         assert np.abs(found - wanted).max() < 1e-5
         near_the_end += int((states[:, S.SCORE : S.SCORE + 2] > 105).any(1).sum())
     assert near_the_end > 100

@@ -22,9 +22,10 @@ from crib_env.vector import CribbageVectorEnv
 from crib_train.checkpoint import Config, Run
 from crib_train.model_card import machine, versions
 from crib_train.selfplay.algorithm import SelfPlay
-from crib_train.selfplay.chances import make_chances, measure_spread
+from crib_train.selfplay.chances import make_chances, measure
 from crib_train.selfplay.deals import Table
-from crib_train.selfplay.network import PEGS, AfterstateNet
+from crib_train.selfplay.heads import PEGS
+from crib_train.selfplay.network import AfterstateNet
 from crib_train.selfplay.trainer import SelfPlayTrainer
 from crib_train.settings import SelfPlaySettings
 from tests.crib_train.test_training import PATIENCE, assert_same, numbers
@@ -34,6 +35,7 @@ SMALL = SelfPlaySettings(
     deals=32,
     batch_size=64,
     play_hidden=(16,),
+    show_hidden=(16,),
     discard_hidden=(8,),
     pool_size=2,
     checkpoint_updates=5,
@@ -41,6 +43,7 @@ SMALL = SelfPlaySettings(
     evaluation_games=4,
     evaluation_opponents=("random",),
     chance_deals=2000,
+    chance_updates=10,
 )
 
 
@@ -134,8 +137,8 @@ def test_model_is_what_sb3_loads(whole: tuple[Run, dict[str, torch.Tensor]]) -> 
 @pytest.fixture(scope="module")
 def net() -> AfterstateNet:
     torch.manual_seed(1)
-    net = AfterstateNet((16,), (8,))
-    net.set_chances(make_chances(measure_spread(make_medium(), 2000, seed=1)))
+    net = AfterstateNet((16,), (16,), (8,))
+    net.set_chances(make_chances(*measure(make_medium(), 2000, seed=1, skunk=0.1)))
     return net.requires_grad_(False)
 
 

@@ -28,7 +28,8 @@ from crib_env.engine import legal
 from crib_env.observation import offsets, recall
 from crib_env.rules import SIX_CARD
 from crib_train.selfplay.deals import Lessons, Table
-from crib_train.selfplay.network import PEGS, AfterstateNet
+from crib_train.selfplay.heads import PEGS
+from crib_train.selfplay.network import AfterstateNet
 from crib_train.selfplay.shows import DEALT, Pieces, ascending
 
 Guests = Callable[[np.random.Generator], BatchBot | None]
@@ -42,7 +43,7 @@ class AfterstatePolicy(BasePolicy):
 
     Args:
         observation_space, action_space, lr_schedule: as for every policy.
-        play_hidden, discard_hidden: widths of the hidden layers.
+        play_hidden, show_hidden, discard_hidden: widths of the hidden layers.
         kwargs: what else the algorithm hands to a policy.
     """
 
@@ -53,12 +54,17 @@ class AfterstatePolicy(BasePolicy):
         lr_schedule: Schedule,
         *,
         play_hidden: tuple[int, ...],
+        show_hidden: tuple[int, ...],
         discard_hidden: tuple[int, ...],
         **kwargs: Any,
     ) -> None:
         kwargs.pop("use_sde", None)
         super().__init__(observation_space, action_space, **kwargs)
-        self._widths = {"play_hidden": play_hidden, "discard_hidden": discard_hidden}
+        self._widths = {
+            "play_hidden": play_hidden,
+            "show_hidden": show_hidden,
+            "discard_hidden": discard_hidden,
+        }
         self.net = AfterstateNet(**self._widths)
         self.optimizer = self.optimizer_class(
             self.parameters(),
@@ -204,14 +210,16 @@ class SelfPlay(BaseAlgorithm):
         ):
             with torch.autocast("cpu", torch.bfloat16):
                 of_play, of_mean = self._play_loss(lessons, some)
+                of_shows = self._show_loss(lessons, some)
                 of_discard = self._discard_loss(lessons, few)
-            loss = of_play + self.mean_weight * of_mean + _DISCARD_SCALE * of_discard
+            loss = of_play + self.mean_weight * of_mean + of_shows + _DISCARD_SCALE * of_discard
             self.policy.optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             self.policy.optimizer.step()
-            losses.append([of_play.item(), of_mean.item(), of_discard.item()])
+            losses.append([part.item() for part in (of_play, of_mean, of_shows, of_discard)])
         means = np.mean(losses, 0)
-        for name, value in zip(("play", "net_points", "discard"), means, strict=True):
+        names = ("play", "net_points", "shows", "discard")
+        for name, value in zip(names, means, strict=True):
             self.logger.record_mean(f"train/{name}_loss", float(value))
 
     def _play_loss(self, lessons: Lessons, some: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
@@ -223,6 +231,12 @@ class SelfPlay(BaseAlgorithm):
         means = (log.exp() * torch.arange(PEGS)).sum(2)
         lead = (means[:, 0] - means[:, 1]) - (told[:, 0] - told[:, 1])
         return nats, lead.square().mean()
+
+    def _show_loss(self, lessons: Lessons, some: NDArray[np.int64]) -> Tensor:
+        """Cross-entropy of what the other's hand and the crib show, in nats."""
+        log = self.policy.net.show(Pieces(torch.from_numpy(lessons.play[some])))
+        told = torch.from_numpy(lessons.shows[some])
+        return functional.nll_loss(log.flatten(0, 1), told.flatten(), reduction="mean") * 2
 
     def _discard_loss(self, lessons: Lessons, few: NDArray[np.int64]) -> Tensor:
         """Squared error of what a discard brought beyond the exact part, in points.

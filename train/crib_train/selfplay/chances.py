@@ -1,12 +1,16 @@
 """From points to the chance to win, amid a deal.
 
-The table of `crib_env.win_probability` knows the chance before a deal. Amid one,
-what is still to be counted stands between: the hands from the pone's on, then the
-crib, and the first side at the target has won. Two tables follow from how often
-hands, cribs and the play bring how much:
+A table says what every score is worth before a deal. Amid one, what is still to be
+counted stands between: the hands from the pone's on, then the crib, and the first
+side at the target has won. Three tables follow from how often hands, cribs and the
+play bring how much:
 
-- the chance once the play is over, by the own show (`after_play`);
-- the chance at the discard, by the show that is kept (`at_discard`).
+- what it is worth once the play and the show are over (`after_show`);
+- once the play is over, by the own show (`after_play`);
+- at the discard, by the show that is kept (`at_discard`).
+
+A win is worth 1 and a loss 0, but for skunks (`Stakes`): a small part of a win for
+each. It decides only where the game is all but decided, and there it plays on.
 """
 
 from __future__ import annotations
@@ -17,13 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crib_agents.bot import BatchBot
-from crib_env import state as S
-from crib_env._jit import njit
-from crib_env.batch import GameBatch
 from crib_env.engine import MOST_POINTS
 from crib_env.rules import SIX_CARD
-from crib_env.scoring import show_points
-from crib_env.win_probability import chances_before_deal
+from crib_evaluate import pegging_order
+from crib_evaluate.pegging_order import CARDS, NEVER, Order, order_of_points
+from crib_evaluate.tables import values_before_deal
 
 Floats = NDArray[np.float64]
 
@@ -48,151 +50,185 @@ class Spread:
         crib: float64 ``[30]``.
         play: float64 ``[32, 32]`` by the points that pone and dealer peg in the play, his
             heels included.
-        first: float64 ``[2, 32, 32]``: that a role pegs at least ``x`` points in the play,
-            before the other has ``y``, by ``[role, x, y]``.
+        reaching: float64 ``[2, 32, 32]``: that a role comes to ``x`` points in the play, or
+            past them, when the other has ``y``, by ``[role, x, y]``.
     """
 
     hand: Floats
     crib: Floats
     play: Floats
-    first: Floats
+    reaching: Floats
 
 
-def measure_spread(player: BatchBot, deals: int, seed: int) -> Spread:
-    """How often deals of a player with itself bring how much, far from the target.
+@dataclass(frozen=True)
+class Stakes:
+    """What scores are worth.
+
+    Attributes:
+        before: before a deal, float64 ``[2, 121, 121]`` by ``[dealing, own, other's points]``.
+        skunked: what a win is worth more, and a loss less, by the loser's points, float64
+            ``[122]``.
+    """
+
+    before: Floats
+    skunked: Floats
+
+
+def measure(player: BatchBot, deals: int, seed: int, skunk: float) -> tuple[Spread, Stakes]:
+    """What deals of a player with itself bring, and what scores are then worth.
 
     Args:
-        player: sits in both seats.
+        player: sits in both seats, far from the target.
         deals: how many.
         seed: of the deals.
+        skunk: what a skunk is worth beside a win; a double skunk as much again.
     """
-    batch = GameBatch(deals, SIX_CARD, one_deal=True, skip_forced=False)
-    seeds = np.random.default_rng(seed).integers(-(1 << 63), 1 << 63, deals, np.int64)
-    rows = batch.all_rows
-    batch.start(rows, seeds, np.full(deals, DEALER))
-    reached = np.full((deals, 2, PEGGED), _NEVER)
-    reached[:, :, 0] = 0
-    acting = rows
-    card = 0
-    while len(acting):
-        card += 1
-        seats = batch.to_act[acting].copy()
-        batch.apply(acting, player.actions(*batch.observe(acting, seats)))
-        pegged = _pegged(batch)  # one card pegs for one side alone, so this is an order
-        new = (pegged[:, :, None] >= np.arange(PEGGED)) & (reached == _NEVER)
-        reached[new] = card
-        acting = acting[~batch.stopped[acting]]
-    shows = np.array([_shows(row) for row in batch.states])
+    order = order_of_points(player, deals, seed)
+    return spread_of(order), stakes_of(order, skunk)
+
+
+def stakes_of(order: Order, skunk: float) -> Stakes:
+    """What scores are worth to players whose deals go so."""
+    skunked = skunk * np.array([float(SIX_CARD.skunk(points)) for points in range(TARGET + 1)])
+    return Stakes(values_before_deal(order.reached, order.totals, skunk), skunked)
+
+
+def spread_of(order: Order) -> Spread:
+    """How often deals brought how much."""
+    roles = [pegging_order.PONE, pegging_order.DEALER]  # in the order of `PONE` and `DEALER`
+    reached = order.reached[:, roles, :PEGGED].astype(np.int64)
+    reached[reached > CARDS] = NEVER  # what comes in the show
     play = np.zeros((PEGGED, PEGGED))
-    np.add.at(play, tuple(np.minimum(_pegged(batch), PEGGED - 1).T), 1 / deals)
-    first = np.zeros((2, PEGGED, PEGGED))
-    for own in range(PEGGED):
-        for other in range(PEGGED):
-            for role in (PONE, DEALER):
-                before = reached[:, role, own] < reached[:, 1 - role, other]
-                first[role, own, other] = before.mean()
+    played = np.minimum(order.played[:, roles], PEGGED - 1)
+    np.add.at(play, tuple(played.T), 1 / len(played))
+    reaching = np.zeros((2, PEGGED, PEGGED))
+    for role in (PONE, DEALER):
+        for points in range(PEGGED):
+            there = reached[:, role, points] != NEVER
+            place = reached[there, role, points, None]
+            other = (reached[there, 1 - role, 1:] <= place).sum(1)
+            reaching[role, points] = np.bincount(other, minlength=PEGGED) / len(reached)
+    hands, crib = order.shows[:, :2], order.shows[:, 2]
     return Spread(
-        np.stack([_share(shows[:, role]) for role in (PONE, DEALER)]),
-        _share(shows[:, 2]),
-        play,
-        first,
+        np.stack([_share(hands[:, role]) for role in (PONE, DEALER)]), _share(crib), play, reaching
     )
-
-
-_NEVER = 255
-
-
-def _pegged(batch: GameBatch) -> NDArray[np.int64]:
-    """Points of pone (seat 0) and dealer (seat 1) before the show, int64 ``[B, 2]``."""
-    tally = batch.tally
-    heels = tally[:, DEALER, S.Source.HEELS]
-    dealer = tally[:, DEALER, S.Source.PLAY_DEALER] + heels
-    return np.stack([tally[:, PONE, S.Source.PLAY_PONE], dealer], axis=1)
-
-
-def _shows(row: NDArray[np.int64]) -> tuple[int, int, int]:
-    """The pone's hand, the dealer's and the crib of a game dealt by seat 1."""
-    r = SIX_CARD.to_array()
-    hands = [int(show_points(row[S.KEPT + seat], row[S.STARTER], False, r)) for seat in (0, 1)]
-    return hands[0], hands[1], int(show_points(row[S.CRIB], row[S.STARTER], True, r))
 
 
 def _share(values: NDArray[np.int64]) -> Floats:
     return np.bincount(values, minlength=SHOWS) / len(values)
 
 
-def after_play(spread: Spread, chances: Floats | None = None) -> Floats:
-    """P(win) when the play is over and one knows the own hand.
+LAST = TARGET + PEGGED + 2 * SHOWS
+"""Columns of `after_show`: the other's points, as far over the target as play and show can go."""
+
+
+def after_show(stakes: Stakes) -> Floats:
+    """What it is worth when all but the winner's last points are counted.
 
     Args:
-        spread: what the other hand and the crib bring.
-        chances: P(win) before a deal, float64 ``[2, 121, 121]``; the library's by default.
+        stakes: what scores are worth.
 
     Returns:
-        float64 ``[2, 150, 121]`` by ``[role, own points with the own show, other's points]``.
-        A pone has won from 121 on; a dealer counts only after the pone.
+        float64 ``[2, 122, 211]`` by ``[role, own points, other's points]``. For the pone own
+        points are those with the own show, which is counted first, and the other's those with
+        his hand and crib. For the dealer they are those with own show and crib, the other's
+        those with the hand counted before; of what a loss is worth less nothing is in it, for
+        that goes by the own points before the show.
     """
-    before = _padded(chances_before_deal() if chances is None else chances)
-    table = np.zeros((2, REACH, TARGET))
-    theirs_in_all = np.convolve(spread.hand[DEALER], spread.crib)
-    own = np.arange(REACH)
-    capped = np.minimum(own, TARGET)
-    other = np.arange(TARGET)
-    for points, share in enumerate(theirs_in_all):
-        # The dealer counts hand and crib after us, and we deal next.
-        table[PONE] += share * before[1][:, np.minimum(other + points, TARGET)][capped]
-    table[PONE, TARGET:] = 1.0
-    for points, share in enumerate(spread.hand[PONE]):
-        theirs = np.minimum(other + points, TARGET)
-        for crib, chance in enumerate(spread.crib):
-            mine = np.minimum(own + crib, TARGET)
-            won = before[0][mine][:, theirs]
-            won[:, theirs == TARGET] = 0.0  # the pone counts first
-            table[DEALER] += share * chance * won
+    table = np.zeros((2, TARGET + 1, LAST))
+    for role in (PONE, DEALER):  # who deals next
+        table[role, :TARGET, :TARGET] = stakes.before[1 - role]
+        table[role, TARGET, :TARGET] = 1 + stakes.skunked[:TARGET]
+    table[PONE, :TARGET, TARGET:] = -stakes.skunked[:TARGET, None]
     return table
 
 
-def _padded(chances: Floats) -> Floats:
-    """With the target itself as a score: ``[2, 122, 122]``."""
-    padded = np.zeros((2, TARGET + 1, TARGET + 1))
-    padded[:, :TARGET, :TARGET] = chances
-    padded[:, TARGET, :] = 1.0
-    return padded
-
-
-def at_discard(spread: Spread, shown: Floats) -> Floats:
-    """P(win) before the starter is turned, by what the own hand will show.
+def after_play(spread: Spread, stakes: Stakes) -> Floats:
+    """What it is worth when the play is over and one knows the own hand.
 
     Args:
-        spread: what the play brings.
-        shown: from `after_play`.
+        spread: what the other hand and the crib bring.
+        stakes: what scores are worth.
+
+    Returns:
+        float64 ``[2, 150, 121]`` by ``[role, own points with the own show, other's points]``.
+        A pone has won from 121 on; a dealer counts only after the pone, and what his loss is
+        worth less is left out, see `after_show`.
+    """
+    shown = after_show(stakes)
+    table = np.zeros((2, REACH, TARGET))
+    own = np.arange(REACH)
+    other = np.arange(TARGET)
+    capped = np.minimum(own, TARGET)
+    for points, share in enumerate(np.convolve(spread.hand[DEALER], spread.crib)):
+        table[PONE] += share * shown[PONE][:, other + points][capped]
+    table[PONE, TARGET:] = shown[PONE, TARGET, :TARGET]  # counted before all else
+    for points, share in enumerate(spread.hand[PONE]):
+        for crib, chance in enumerate(spread.crib):
+            mine = np.minimum(own + crib, TARGET)
+            table[DEALER] += share * chance * shown[DEALER][:, other + points][mine]
+    return table
+
+
+def at_discard(spread: Spread, stakes: Stakes) -> Floats:
+    """What it is worth before the starter is turned, by what the own hand will show.
+
+    Args:
+        spread: what the play, the other hand and the crib bring.
+        stakes: what scores are worth.
 
     Returns:
         float64 ``[2, 121, 30, 121]`` by ``[role, own points, own show, other's points]``.
     """
+    shown = after_play(spread, stakes)
+    shows_out = spread.hand[PONE][::-1].cumsum()[::-1]  # by points that are enough
     table = np.zeros((2, TARGET, SHOWS, TARGET))
     scores = np.arange(TARGET)
-    needed = np.minimum(TARGET - scores, PEGGED - 1)
     for role in (PONE, DEALER):
         play = spread.play if role == PONE else spread.play.T
-        # Nobody pegs enough in the play to win from so far away.
-        near = (TARGET - scores < PEGGED)[:, None]
-        out = np.where(near, spread.first[role][needed][:, needed], 0.0)
-        table[role] += out[:, None, :]
+        won = _pegged_out(spread.reaching[role], 1 + stakes.skunked)
+        lost = _pegged_out(spread.reaching[1 - role], stakes.skunked)
+        table[role] += (won - lost.T)[:, None, :]
         for x, y in np.argwhere(play > 0):
             own = scores[: TARGET - x] + x
             other = scores[: TARGET - y] + y
             value = shown[role][own[:, None] + np.arange(SHOWS)][:, :, other]
+            if role == DEALER:
+                lacking = np.minimum(TARGET - other, SHOWS - 1)
+                shown_out = np.where(TARGET - other < SHOWS, shows_out[lacking], 0.0)
+                value = value - stakes.skunked[own][:, None, None] * shown_out
             table[role, : TARGET - x, :, : TARGET - y] += play[x, y] * value
+    return table
+
+
+def _pegged_out(reaching: Floats, worth: Floats) -> Floats:
+    """What it is worth that one side may win amid the play.
+
+    Args:
+        reaching: of the `Spread`, for the role of this side.
+        worth: of winning, by the loser's points, float64 ``[122]``.
+
+    Returns:
+        float64 ``[121, 121]`` by this side's points and the other's.
+    """
+    scores = np.arange(TARGET)
+    near = TARGET - scores < PEGGED  # from further away nobody pegs out
+    needed = np.minimum(TARGET - scores, PEGGED - 1)
+    table = np.zeros((TARGET, TARGET))
+    for pegged in range(PEGGED):
+        chance = np.where(near, reaching[needed, pegged], 0.0)
+        loser = scores + pegged
+        table += chance[:, None] * np.where(loser < TARGET, worth[np.minimum(loser, TARGET)], 0.0)
     return table
 
 
 @dataclass(frozen=True)
 class Chances:
-    """All that a network needs to turn points into chances, made from a `Spread`.
+    """All that a network needs to turn points into chances.
 
     Attributes:
-        shown: from `after_play`.
+        shown: from `after_show`.
+        skunked: of the `Stakes`.
         discarding: from `at_discard`.
         worths: what a point more is worth at the discard, P(win): float64
             ``[3, 2, 121, 121]`` by ``[whose, role, own points, other's points]``; pegged by
@@ -201,30 +237,32 @@ class Chances:
     """
 
     shown: Floats
+    skunked: Floats
     discarding: Floats
     worths: Floats
     usual: Floats
 
 
-def make_chances(spread: Spread) -> Chances:
-    """The tables that follow from how often deals bring how much."""
-    shown = after_play(spread)
-    discarding = at_discard(spread, shown)
+def make_chances(spread: Spread, stakes: Stakes) -> Chances:
+    """The tables that follow from what deals bring and what scores are worth."""
+    discarding = at_discard(spread, stakes)
     mean = _over_shows(spread, discarding)
+    scores = np.arange(TARGET)
     padded = np.zeros((2, TARGET + _STEP, TARGET + _STEP))
     padded[:, :TARGET, :TARGET] = mean
-    padded[:, TARGET:, :] = 1.0
-    scores = np.arange(TARGET)
+    padded[:, TARGET:, :TARGET] = 1 + stakes.skunked[:TARGET]
+    padded[:, :TARGET, TARGET:] = -stakes.skunked[:TARGET, None]
     up, down = scores + _STEP, np.maximum(scores - _STEP, 0)
     span = (up - down).astype(float)
     own = (padded[:, up][:, :, :TARGET] - padded[:, down][:, :, :TARGET]) / span[:, None]
     other = (padded[:, :TARGET][:, :, up] - padded[:, :TARGET][:, :, down]) / span
-    crib = _crib_worth(spread)
+    crib = _crib_worth(spread, stakes)
     points = np.arange(PEGGED)
     pegged = np.array([spread.play.sum(1) @ points, spread.play.sum(0) @ points])
     in_crib = float(spread.crib @ np.arange(SHOWS))
     usual = np.stack([pegged, pegged[::-1], np.full(2, in_crib)])
-    return Chances(shown, discarding, np.stack([own, other, crib]), usual)
+    worths = np.stack([own, other, crib])
+    return Chances(after_show(stakes), stakes.skunked, discarding, worths, usual)
 
 
 _STEP = 2
@@ -235,8 +273,8 @@ def _over_shows(spread: Spread, discarding: Floats) -> Floats:
     return np.einsum("rmst,rs->rmt", discarding, spread.hand)
 
 
-def _crib_worth(spread: Spread) -> Floats:
-    """P(win) of a point more in the crib, float64 ``[2, 121, 121]``."""
+def _crib_worth(spread: Spread, stakes: Stakes) -> Floats:
+    """What a point more in the crib is worth, float64 ``[2, 121, 121]``."""
     more, less = np.zeros(SHOWS), np.zeros(SHOWS)
     more[_STEP:] = spread.crib[:-_STEP]
     less[:-_STEP] = spread.crib[_STEP:]
@@ -244,49 +282,6 @@ def _crib_worth(spread: Spread) -> Floats:
     chances = []
     for crib in (less, more):
         moved = replace(spread, crib=crib)
-        chances.append(_over_shows(moved, at_discard(moved, after_play(moved))))
+        chances.append(_over_shows(moved, at_discard(moved, stakes)))
     between = (more - less) @ np.arange(SHOWS)
     return np.asarray((chances[1] - chances[0]) / between)
-
-
-@njit
-def amid_play(
-    pegs: np.ndarray,
-    after: np.ndarray,
-    show: np.ndarray,
-    other: np.ndarray,
-    dealing: np.ndarray,
-    shown: np.ndarray,
-    out: np.ndarray,
-) -> None:
-    """P(win) from distributions of points to come, as `AfterstateNet.play_chance`.
-
-    Args:
-        pegs: float32 ``[B, K, 2, 16]``, own points first.
-        after: own points once each card has pegged, int64 ``[B, K]``.
-        show, other, dealing: the own show, the other's points, whether the deal is one's
-            own, int64 ``[B]``.
-        shown: from `after_play`, float32, flat.
-        out: float32 ``[B, K]``, set.
-    """
-    kinds = pegs.shape[3]
-    for b in range(pegs.shape[0]):
-        theirs = min(kinds, TARGET - other[b])
-        for k in range(pegs.shape[1]):
-            if after[b, k] >= TARGET:
-                out[b, k] = 1.0
-                continue
-            they_stay = np.float32(0.0)
-            for y in range(theirs):
-                they_stay += pegs[b, k, 1, y]
-            stays = np.float32(0.0)
-            rest = np.float32(0.0)
-            for x in range(min(kinds, TARGET - after[b, k])):
-                row = (dealing[b] * REACH + after[b, k] + x + show[b]) * TARGET + other[b]
-                mean = np.float32(0.0)
-                for y in range(theirs):
-                    mean += pegs[b, k, 1, y] * shown[row + y]
-                stays += pegs[b, k, 0, x]
-                rest += pegs[b, k, 0, x] * mean
-            neither = max(stays + they_stay - np.float32(1.0), np.float32(0.0))
-            out[b, k] = 1 - stays + neither * rest / max(stays * they_stay, np.float32(1e-9))

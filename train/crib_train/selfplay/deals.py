@@ -23,8 +23,9 @@ from crib_env.observation import POINT, split
 from crib_env.rules import SIX_CARD
 from crib_env.scoring import show_points
 from crib_env.win_probability import deal_starts
-from crib_train.selfplay.chances import amid_play
-from crib_train.selfplay.network import PEGS, AfterstateNet
+from crib_train.selfplay.ends import amid_play
+from crib_train.selfplay.heads import PEGS
+from crib_train.selfplay.network import AfterstateNet
 from crib_train.selfplay.shows import DEALT, PAIRS, Pieces, ascending
 
 _LATE = 70
@@ -41,6 +42,7 @@ class Lessons:
         play: observations, float32 ``[n, D]``.
         cards: laid, int64 ``[n]``.
         pegs: points of either side to come, own first, 0 to 15, int64 ``[n, 2]``.
+        shows: what the other's hand and the crib are worth at the show, int64 ``[n, 2]``.
         discards: observations, float32 ``[k, D]``.
         pairs: places in `PAIRS` of the discards, int64 ``[k]``.
         beyond: what a discard brought: points pegged by oneself, by the other, and in the crib
@@ -50,6 +52,7 @@ class Lessons:
     play: NDArray[np.float32]
     cards: NDArray[np.int64]
     pegs: NDArray[np.int64]
+    shows: NDArray[np.int64]
     discards: NDArray[np.float32]
     pairs: NDArray[np.int64]
     beyond: NDArray[np.float32]
@@ -205,11 +208,14 @@ class Table:
             some = ascending(torch.from_numpy(masks), held)
             cards = some.clamp(max=_LAST_CARD)
             pegs = net.play(pieces, cards).exp()
+            shows = net.show(pieces).exp()
             standing = net.standing(pieces, cards)
         chances = np.empty(cards.shape, np.float32)
-        after, show, other, dealing = (part.numpy() for part in standing)
-        shown = net.shown.numpy()
-        amid_play(pegs.numpy(), after, show, other, dealing, shown, chances)
+        own, other, dealing, show, now = (part.numpy() for part in standing)
+        shown, skunked = net.ends.shown.numpy(), net.ends.skunked.numpy()
+        amid_play(
+            own, other, dealing, show, now, pegs.numpy(), shows.numpy(), shown, skunked, chances
+        )
         chances[some.numpy() > _LAST_CARD] = -1.0
         legal = (masks != 0).sum(1)
         choices = np.where(
@@ -235,17 +241,23 @@ class Table:
         at = np.arange(len(rows))
         own = to_come[at, seats] - np.rint(points / POINT).astype(np.int64)
         pegs = np.stack([own, to_come[at, 1 - seats]], 1)
-        discards = self._beyond(thrown, pegged)
+        shown = np.zeros((len(self.batch.states), 3), np.int64)
+        _count_shows(self.batch.states, SIX_CARD.to_array(), shown)
+        hands, cribs = shown[:, :2], shown[:, 2]
+        discards = self._beyond(thrown, pegged, cribs)
         return Lessons(
             seen,
             cards,
             np.clip(pegs, 0, PEGS - 1),
+            np.stack([hands[rows, 1 - seats], cribs[rows]], 1),
             np.concatenate(thrown.observations),
             np.concatenate(thrown.choices),
             discards.astype(np.float32),
         )
 
-    def _beyond(self, thrown: _Notes, pegged: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _beyond(
+        self, thrown: _Notes, pegged: NDArray[np.int64], cribs: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
         batch = self.batch
         rows, seats = np.concatenate(thrown.rows), np.concatenate(thrown.seats)
         hands = split(np.concatenate(thrown.observations), SIX_CARD)["hand"]
@@ -253,16 +265,18 @@ class Table:
         pairs = _PLACES[np.concatenate(thrown.choices)]
         low, high = np.take_along_axis(six, pairs, 1).T // len(SUITS)
         dealing = (batch.dealer[rows] == seats).astype(np.int64)
-        cribs = np.zeros(len(batch.states), np.int64)
-        _show_cribs(batch.states, SIX_CARD.to_array(), cribs)
         in_crib = cribs[rows] - CRIB_MEANS[dealing, low, high]
         return np.stack([pegged[rows, seats], pegged[rows, 1 - seats], in_crib], 1)
 
 
 @njit
-def _show_cribs(games: np.ndarray, r: np.ndarray, out: np.ndarray) -> None:
+def _count_shows(games: np.ndarray, r: np.ndarray, out: np.ndarray) -> None:
+    """What both hands and the crib show, whether or not the game lasted so long: ``[B, 3]``."""
     for at in range(games.shape[0]):
-        out[at] = show_points(games[at, S.CRIB], games[at, S.STARTER], True, r)
+        starter = games[at, S.STARTER]
+        for seat in range(2):
+            out[at, seat] = show_points(games[at, S.KEPT + seat], starter, False, r)
+        out[at, 2] = show_points(games[at, S.CRIB], starter, True, r)
 
 
 _PLACES = np.array(PAIRS)

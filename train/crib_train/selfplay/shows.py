@@ -6,16 +6,19 @@ library does (`crib_env.expectation`), so that it needs nothing but an observati
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
+from math import comb
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from crib_env.cards import JACK, N_CARDS
 from crib_env.expectation import CHOOSE, CRIB_MEANS, RANK_SHOWS
 from crib_env.observation import layout
 from crib_env.rules import SIX_CARD
+from crib_env.scoring import rank_points
 
 SUITS = 4
 RANKS = 13
@@ -24,6 +27,28 @@ KEPT = SIX_CARD.kept
 PAIRS = tuple(combinations(range(DEALT), 2))
 """Places in an ascending hand of six of the two cards thrown."""
 _KEEPS = tuple(tuple(i for i in range(DEALT) if i not in pair) for pair in PAIRS)
+
+
+def _shows_so_far() -> NDArray[np.uint8]:
+    """What up to four ranks show with each rank of starter, uint8 ``[2380, 13]``, points.
+
+    By the place of four ascending ranks, see `Shows.place`; rank 13 stands for no card.
+    """
+    table = np.zeros((comb(RANKS + KEPT, KEPT), RANKS), np.uint8)
+    every = combinations_with_replacement(range(RANKS + 1), KEPT)
+    for ranks in every:
+        place = sum(int(CHOOSE[rank + at, at + 1]) for at, rank in enumerate(ranks))
+        for starter in range(RANKS):
+            held = [*(rank for rank in ranks if rank < RANKS), starter]
+            cards = 0
+            for rank in set(held):
+                number = held.count(rank)
+                if number > SUITS:
+                    break
+                cards |= ((1 << number) - 1) << (SUITS * rank)
+            else:
+                table[place, starter] = rank_points(cards)
+    return table
 
 
 def by_rank(cards: Tensor) -> Tensor:
@@ -62,6 +87,7 @@ class Shows(nn.Module):
     rank_shows: Tensor
     choose: Tensor
     crib_means: Tensor
+    so_far: Tensor
     keeps: Tensor
     pairs: Tensor
 
@@ -71,6 +97,7 @@ class Shows(nn.Module):
             "rank_shows": torch.from_numpy(RANK_SHOWS.astype(np.float32)).flatten(),
             "choose": torch.from_numpy(CHOOSE.copy()).flatten(),
             "crib_means": torch.from_numpy(CRIB_MEANS.astype(np.float32)).flatten(),
+            "so_far": torch.from_numpy(_shows_so_far()).flatten(),
             "keeps": torch.tensor(_KEEPS),
             "pairs": torch.tensor(PAIRS),
         }
@@ -98,6 +125,18 @@ class Shows(nn.Module):
         jacks = (keep // SUITS == JACK).float()
         nobs = (jacks * (suits * starter_suit.unsqueeze(-2)).sum(-1)).sum(-1)
         return points + flush + nobs
+
+    def known(self, cards: Tensor, starter_rank: Tensor, starter_suit: Tensor) -> Tensor:
+        """What some of a hand's cards show by themselves, points, int64 ``[B]``; no flush.
+
+        Args:
+            cards: sets of at most four, ``[B, 52]``.
+            starter_rank, starter_suit: as for `show`.
+        """
+        ranks = ascending(cards, KEPT) // SUITS
+        points = self.so_far[self.place(ranks) * RANKS + starter_rank.argmax(-1)]
+        jacks = cards[:, JACK * SUITS : (JACK + 1) * SUITS]
+        return points.long() + (jacks * starter_suit).sum(-1).long()
 
     @staticmethod
     def _flush(suits: Tensor) -> Tensor:

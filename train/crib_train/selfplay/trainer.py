@@ -12,8 +12,9 @@ from crib_agents.bot import BatchBot
 from crib_env.sb3 import as_vec_env
 from crib_env.vector import CribbageVectorEnv
 from crib_train.checkpoint import Run
+from crib_train.players import NetPlayer, net_of
 from crib_train.selfplay.algorithm import AfterstatePolicy, SelfPlay
-from crib_train.selfplay.chances import make_chances, measure_spread
+from crib_train.selfplay.chances import make_chances, measure
 from crib_train.settings import SelfPlaySettings
 from crib_train.training import Report, Stop, Trainer
 
@@ -40,16 +41,24 @@ class SelfPlayTrainer(Trainer):
         settings = self.settings
         player = make_bot(settings.chances_from, seed=settings.seed)
         assert isinstance(player, BatchBot)
-        spread = measure_spread(player, settings.chance_deals, settings.seed)
-        self.model.policy.net.set_chances(make_chances(spread))
+        self._measure_chances(player, settings.seed)
 
     def begin_anew(self, seed: int, random: np.random.Generator) -> None:
-        """Draw deals, mishaps and guests from a seed on."""
+        """Draw deals, mishaps and guests from a seed on, now and then by new tables of chances."""
+        updates = self.state.updates
+        if updates and updates % self.settings.chance_updates == 0:
+            self._measure_chances(NetPlayer(net_of(self.model.policy)), seed)
         self.model.random = np.random.default_rng(seed)
 
+    def _measure_chances(self, player: BatchBot, seed: int) -> None:
+        settings = self.settings
+        chances = make_chances(*measure(player, settings.chance_deals, seed, settings.skunk))
+        self.model.policy.net.set_chances(chances)
+
     def _draw_guest(self, random: np.random.Generator) -> BatchBot | None:
-        """A fixed player or a past self, each kind as likely as the other."""
-        if self.pool.players and (not self.fixed or random.random() < 0.5):
+        """A fixed player or a past self."""
+        fixed = self.fixed and random.random() < self.settings.fixed_guests
+        if self.pool.players and not fixed:
             return self.pool.players[random.integers(len(self.pool.players))]
         if not self.fixed:
             return None
@@ -73,6 +82,7 @@ def make_model(settings: SelfPlaySettings) -> SelfPlay:
         seed=settings.seed,
         policy_kwargs={
             "play_hidden": settings.play_hidden,
+            "show_hidden": settings.show_hidden,
             "discard_hidden": settings.discard_hidden,
         },
     )

@@ -1,0 +1,264 @@
+"""From points to come to what a card is worth: the order of counting at the end of a deal.
+
+`Ends` computes it in the network's graph, `amid_play` the same sooner, for training.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from crib_env._jit import njit
+from crib_train.selfplay.chances import LAST, PONE, SHOWS, TARGET
+from crib_train.selfplay.heads import PEGS
+
+_ROWS = 2 * PEGS
+"""Own points from now on in the play: what the card pegs, and what is to come."""
+_IN_ALL = 2 * SHOWS - 1
+"""Hand and crib together show 0 to 58 points."""
+
+
+class Standing(NamedTuple):
+    """What is known of the score amid the play.
+
+    Attributes:
+        own, other: points, int64 ``[B]``.
+        dealing: whether the deal is one's own, 0 or 1, int64 ``[B]``.
+        show: what the own hand will show, int64 ``[B]``.
+        now: what each card pegs at once, int64 ``[B, K]``.
+    """
+
+    own: Tensor
+    other: Tensor
+    dealing: Tensor
+    show: Tensor
+    now: Tensor
+
+
+def _shifts(rows: int, width: int) -> Tensor:
+    """Places in a distribution of so many points, int64 ``[rows, rows + width - 1]``.
+
+    Entry ``[i, k]`` is ``k - i``: so many points lead from ``i`` to ``k``. Where there is no
+    such place it is ``width``.
+    """
+    size = rows + width - 1
+    steps = torch.arange(size) - torch.arange(rows).unsqueeze(1)
+    return torch.where((steps >= 0) & (steps < width), steps, width)
+
+
+def _moves(distribution: Tensor, shifts: Tensor) -> Tensor:
+    """Probabilities to come from so many points to so many, of the shape of ``shifts``."""
+    padded = functional.pad(distribution, (0, 1))
+    return torch.unflatten(padded[:, shifts.flatten()], 1, tuple(shifts.shape))
+
+
+class Ends(nn.Module):
+    """What a card is worth, from what is still to be pegged and shown."""
+
+    shown: Tensor
+    skunked: Tensor
+    of_own: Tensor
+    of_both: Tensor
+    of_other: Tensor
+    nothing: Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("shown", torch.zeros(2, TARGET + 1, LAST))
+        self.register_buffer("skunked", torch.zeros(TARGET + 1))
+        fixed = {
+            "of_own": _shifts(_ROWS, SHOWS),
+            "of_both": _shifts(SHOWS, SHOWS),
+            "of_other": _shifts(PEGS, _IN_ALL),
+            "nothing": torch.eye(SHOWS)[0],
+        }
+        for name, table in fixed.items():
+            self.register_buffer(name, table, persistent=False)
+
+    def after_play(self, standing: Standing, shows: Tensor) -> Tensor:
+        """What it is worth when the play is over.
+
+        Args:
+            standing: of the decisions.
+            shows: probabilities of what the other's hand and the crib show, ``[B, 2, 30]``.
+
+        Returns:
+            Float32 ``[B, 32, 16]``, by the points that either side pegs until then.
+        """
+        device = shows.device
+        hand, crib = shows.unbind(1)
+        dealing = standing.dealing.unsqueeze(1) > 0
+        mine = torch.where(dealing, crib, self.nothing)
+        after = torch.where(dealing, self.nothing, crib)  # his crib comes after his hand
+        theirs = (hand.unsqueeze(1) @ _moves(after, self.of_both)).squeeze(1)
+        total = (standing.own + standing.show).unsqueeze(1)
+        rows = total + torch.arange(self.of_own.shape[1], device=device)
+        columns = standing.other.unsqueeze(1) + torch.arange(self.of_other.shape[1], device=device)
+        first = (standing.dealing.unsqueeze(1) * (TARGET + 1) + rows.clamp(max=TARGET)) * LAST
+        patch = self.shown.flatten()[first.unsqueeze(2) + columns.unsqueeze(1)]
+        worth = _moves(mine, self.of_own) @ patch @ _moves(theirs, self.of_other).transpose(1, 2)
+        # The pone counts before anybody else.
+        out = ((rows[:, :_ROWS] >= TARGET) & ~dealing).unsqueeze(2)
+        worth = torch.where(out, self._won(columns[:, :PEGS]).unsqueeze(1), worth)
+        # The dealer loses by the other's hand before his own is counted.
+        lacking = (TARGET - columns[:, :PEGS]).clamp(0, SHOWS)
+        enough = functional.pad(hand.flip(1).cumsum(1).flip(1), (0, 1)).gather(1, lacking)
+        own = standing.own.unsqueeze(1) + torch.arange(_ROWS, device=device)
+        lost = self.skunked[own.clamp(max=TARGET)].unsqueeze(2) * enough.unsqueeze(1)
+        return worth - lost * dealing.unsqueeze(2)
+
+    def _won(self, loser: Tensor) -> Tensor:
+        return 1 + self.skunked[loser.clamp(max=TARGET)]
+
+    def forward(self, standing: Standing, pegs: Tensor, shows: Tensor) -> Tensor:
+        """What each card is worth, float32 ``[B, K]``.
+
+        Args:
+            standing: of the decisions.
+            pegs: probabilities of the points to come in the play, own first, ``[B, K, 2, 16]``.
+            shows: as for `after_play`.
+        """
+        worth = self.after_play(standing, shows)
+        steps = torch.arange(PEGS, device=pegs.device)
+        now = standing.now.clamp(max=_ROWS - PEGS)
+        rows = now.unsqueeze(2) + steps  # [B, K, 16]
+        after = standing.own.reshape(-1, 1, 1) + rows
+        theirs = standing.other.reshape(-1, 1, 1) + steps  # [B, 1, 16]
+        own_pegs, other_pegs = pegs.unbind(2)
+        own_in = own_pegs * (after < TARGET)
+        other_in = other_pegs * (theirs < TARGET)
+        stays, they_stay = own_in.sum(2), other_in.sum(2)
+        places = rows.flatten(1).unsqueeze(2).expand(-1, -1, PEGS)
+        patch = torch.unflatten(worth.gather(1, places), 1, tuple(rows.shape[1:]))
+        rest = ((patch * other_in.unsqueeze(2)).sum(3) * own_in).sum(2)
+        # One side alone can peg out in a deal: the rest is when neither does.
+        neither = (stays + they_stay - 1).clamp(min=0)
+        tiny = 1e-9
+        won = (self._won(theirs) * other_in).sum(2) / they_stay.clamp(min=tiny)
+        lost = (self.skunked[after.clamp(max=TARGET)] * own_in).sum(2) / stays.clamp(min=tiny)
+        mean = rest / (stays * they_stay).clamp(min=tiny)
+        some = (1 - stays) * won - (stays - neither) * lost + neither * mean
+        return torch.where(after[:, :, 0] >= TARGET, self._won(theirs[:, :, 0]), some)
+
+
+@njit
+def _after_play(
+    own: int,
+    show: int,
+    other: int,
+    shows: np.ndarray,
+    is_pone: bool,
+    rows: int,
+    shown: np.ndarray,
+    skunked: np.ndarray,
+    theirs: np.ndarray,
+    between: np.ndarray,
+    worth: np.ndarray,
+) -> None:
+    """As `Ends.after_play`, for one decision and as many rows as are asked for.
+
+    Args:
+        own, show, other: as in `Standing`.
+        shows: float32 ``[2, 30]``.
+        is_pone: whether the deal is the other's.
+        rows: how many.
+        shown: float32 ``[122, 211]``, of the role.
+        skunked: float32 ``[122]``.
+        theirs, between: float32 ``[59]`` and ``[45]``, to work in.
+        worth: float32 ``[32, 16]``, its first rows set.
+    """
+    worth[:rows] = 0
+    if is_pone:
+        theirs[:] = 0
+        for points in range(SHOWS):
+            if shows[0, points] > 0:
+                for crib in range(SHOWS):
+                    theirs[points + crib] += shows[0, points] * shows[1, crib]
+        for i in range(rows):
+            total = own + show + i
+            if total >= TARGET:
+                for j in range(PEGS):
+                    worth[i, j] = 1 + skunked[min(other + j, TARGET)]
+                continue
+            for points in range(_IN_ALL):
+                share = theirs[points]
+                for j in range(PEGS):
+                    worth[i, j] += share * shown[total, other + points + j]
+        return
+    for i in range(rows):
+        between[:] = 0
+        for crib in range(SHOWS):
+            share = shows[1, crib]
+            total = min(own + show + i + crib, TARGET)
+            for k in range(PEGS + SHOWS - 1):
+                between[k] += share * shown[total, other + k]
+        for points in range(SHOWS):
+            share = shows[0, points]
+            for j in range(PEGS):
+                worth[i, j] += share * between[points + j]
+        if skunked[min(own + i, TARGET)] > 0:
+            for j in range(PEGS):
+                for points in range(max(TARGET - other - j, 0), SHOWS):
+                    worth[i, j] -= skunked[min(own + i, TARGET)] * shows[0, points]
+
+
+@njit
+def amid_play(
+    own: np.ndarray,
+    other: np.ndarray,
+    dealing: np.ndarray,
+    show: np.ndarray,
+    now: np.ndarray,
+    pegs: np.ndarray,
+    shows: np.ndarray,
+    shown: np.ndarray,
+    skunked: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """What each card is worth, as `Ends` computes it.
+
+    Args:
+        own, other, dealing, show, now: of the `Standing`.
+        pegs: float32 ``[B, K, 2, 16]``, own points first.
+        shows: float32 ``[B, 2, 30]``.
+        shown, skunked: of the `Ends`.
+        out: float32 ``[B, K]``, set.
+    """
+    zero, one, tiny = np.float32(0.0), np.float32(1.0), np.float32(1e-9)
+    worth = np.zeros((_ROWS, PEGS), np.float32)
+    theirs = np.zeros(_IN_ALL, np.float32)
+    between = np.zeros(PEGS + SHOWS - 1, np.float32)
+    for b in range(pegs.shape[0]):
+        rows = min(now[b].max() + PEGS, TARGET - own[b])
+        _after_play(
+            own[b], show[b], other[b], shows[b], dealing[b] == PONE, rows, shown[dealing[b]],
+            skunked, theirs, between, worth,
+        )  # fmt: skip
+        columns = min(PEGS, TARGET - other[b])
+        for k in range(pegs.shape[1]):
+            after = own[b] + now[b, k]
+            if after >= TARGET:
+                out[b, k] = one + skunked[other[b]]
+                continue
+            they_stay, won = zero, zero
+            for y in range(columns):
+                they_stay += pegs[b, k, 1, y]
+                won += pegs[b, k, 1, y] * (one + skunked[other[b] + y])
+            stays, lost, rest = zero, zero, zero
+            for x in range(min(PEGS, TARGET - after)):
+                mean = zero
+                for y in range(columns):
+                    mean += pegs[b, k, 1, y] * worth[now[b, k] + x, y]
+                stays += pegs[b, k, 0, x]
+                lost += pegs[b, k, 0, x] * skunked[after + x]
+                rest += pegs[b, k, 0, x] * mean
+            neither = max(stays + they_stay - one, zero)
+            out[b, k] = (
+                (one - stays) * won / max(they_stay, tiny)
+                - (stays - neither) * lost / max(stays, tiny)
+                + neither * rest / max(stays * they_stay, tiny)
+            )
