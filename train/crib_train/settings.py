@@ -178,29 +178,37 @@ class SelfPlaySettings(Settings):
     algorithm = "self-play on deals"
     unit = "deals"
 
-    timesteps: int = 18_000_000
+    timesteps: int = 13_000_000
     batch_size: int = 1024
     learning_rate: float = 1e-3
     final_learning_rate: float = 1e-5
     fixed_opponents: tuple[str, ...] = ("medium",)
     pool_size: int = 10
-    checkpoint_updates: int = 250
+    checkpoint_updates: int = 400
     evaluation_games: int = 2000
     evaluation_opponents: tuple[str, ...] = ("easy", "medium")
     deals: int = 4096
     play_hidden: tuple[int, ...] = (256, 256)
     show_hidden: tuple[int, ...] = (128, 128)
     discard_hidden: tuple[int, ...] = (96, 96)
-    late: float = 0.3
+    late: float = 0.4
     guests: float = 0.5
     fixed_guests: float = 0.5
     mishaps: float = 0.1
     final_mishaps: float = 0.01
     mean_weight: float = 0.05
-    skunk: float = 0.1
-    chance_deals: int = 100_000
+    skunk: float = 0.05
+    chance_deals: int = 60_000
     chances_from: str = "medium"
-    chance_updates: int = 1500
+    chance_updates: int = 1600
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.chance_updates % self.checkpoint_updates:
+            raise TrainingError(
+                "tables of chances are remade at checkpoints: chance_updates is a multiple of "
+                f"{self.checkpoint_updates}, the checkpoint_updates, not {self.chance_updates}"
+            )
 
     def _players(self) -> tuple[str, ...]:
         return (*super()._players(), self.chances_from)

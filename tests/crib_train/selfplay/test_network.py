@@ -19,6 +19,7 @@ from crib_env.scoring import show_points
 from crib_train.players import MASKED, NetPlayer
 from crib_train.selfplay.chances import make_chances, measure
 from crib_train.selfplay.ends import amid_play
+from crib_train.selfplay.heads import Sight
 from crib_train.selfplay.network import AfterstateNet
 from crib_train.selfplay.shows import DEALT, KEPT, PAIRS, Pieces, Shows, ascending
 
@@ -100,7 +101,8 @@ def test_the_kernel_computes_the_same_chances(seen: list[Seen], net: AfterstateN
     for observations, _, states in filter(in_play, seen):
         pieces = Pieces(torch.from_numpy(observations))
         cards = ascending(pieces["hand"], KEPT).clamp(max=51)
-        pegs, shows = net.play(pieces, cards).exp(), net.show(pieces).exp()
+        sight = Sight(pieces)
+        pegs, shows = net.play(sight, cards).exp(), net.show(sight).exp()
         standing = net.standing(pieces, cards)
         wanted = net.ends(standing, pegs, shows).numpy()
         found = np.empty_like(wanted)

@@ -28,7 +28,7 @@ from crib_env.engine import legal
 from crib_env.observation import offsets, recall
 from crib_env.rules import SIX_CARD
 from crib_train.selfplay.deals import Lessons, Table
-from crib_train.selfplay.heads import PEGS
+from crib_train.selfplay.heads import MIXED, PEGS, Sight
 from crib_train.selfplay.network import AfterstateNet
 from crib_train.selfplay.shows import DEALT, Pieces, ascending
 
@@ -209,8 +209,9 @@ class SelfPlay(BaseAlgorithm):
             np.array_split(play, steps), np.array_split(discards, steps), strict=True
         ):
             with torch.autocast("cpu", torch.bfloat16):
-                of_play, of_mean = self._play_loss(lessons, some)
-                of_shows = self._show_loss(lessons, some)
+                sight = Sight(Pieces(torch.from_numpy(lessons.play[some])))
+                of_play, of_mean = self._play_loss(sight, lessons, some)
+                of_shows = self._show_loss(sight, lessons, some)
                 of_discard = self._discard_loss(lessons, few)
             loss = of_play + self.mean_weight * of_mean + of_shows + _DISCARD_SCALE * of_discard
             self.policy.optimizer.zero_grad()
@@ -222,19 +223,23 @@ class SelfPlay(BaseAlgorithm):
         for name, value in zip(names, means, strict=True):
             self.logger.record_mean(f"train/{name}_loss", float(value))
 
-    def _play_loss(self, lessons: Lessons, some: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
+    def _play_loss(
+        self, sight: Sight, lessons: Lessons, some: NDArray[np.int64]
+    ) -> tuple[Tensor, Tensor]:
         """Cross-entropy of the points to come in nats, and the squared error of their lead."""
         cards = torch.from_numpy(lessons.cards[some]).unsqueeze(1)
         told = torch.from_numpy(lessons.pegs[some])
-        log = self.policy.net.play(Pieces(torch.from_numpy(lessons.play[some])), cards).squeeze(1)
-        nats = functional.nll_loss(log.flatten(0, 1), told.flatten(), reduction="mean") * 2
-        means = (log.exp() * torch.arange(PEGS)).sum(2)
-        lead = (means[:, 0] - means[:, 1]) - (told[:, 0] - told[:, 1])
-        return nats, lead.square().mean()
+        log = self.policy.net.play(sight, cards).squeeze(1)
+        places = told.reshape(-1, 1, 2, 1).expand(-1, MIXED, 2, 1)
+        nats = -log.gather(3, places).sum((2, 3)).logsumexp(1).mean()
+        own, other = log.exp().unbind(2)  # [B, 4, 16]
+        points = torch.arange(PEGS)
+        lead = ((own * points).sum(2) - own.sum(2) * (other * points).sum(2)).sum(1)
+        return nats, (lead - (told[:, 0] - told[:, 1])).square().mean()
 
-    def _show_loss(self, lessons: Lessons, some: NDArray[np.int64]) -> Tensor:
+    def _show_loss(self, sight: Sight, lessons: Lessons, some: NDArray[np.int64]) -> Tensor:
         """Cross-entropy of what the other's hand and the crib show, in nats."""
-        log = self.policy.net.show(Pieces(torch.from_numpy(lessons.play[some])))
+        log = self.policy.net.show(sight)
         told = torch.from_numpy(lessons.shows[some])
         return functional.nll_loss(log.flatten(0, 1), told.flatten(), reduction="mean") * 2
 

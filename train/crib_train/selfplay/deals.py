@@ -24,7 +24,7 @@ from crib_env.rules import SIX_CARD
 from crib_env.scoring import show_points
 from crib_env.win_probability import deal_starts
 from crib_train.selfplay.ends import amid_play
-from crib_train.selfplay.heads import PEGS
+from crib_train.selfplay.heads import PEGS, Sight
 from crib_train.selfplay.network import AfterstateNet
 from crib_train.selfplay.shows import DEALT, PAIRS, Pieces, ascending
 
@@ -207,8 +207,8 @@ class Table:
             # Legal cards alone, so that few are judged in vain.
             some = ascending(torch.from_numpy(masks), held)
             cards = some.clamp(max=_LAST_CARD)
-            pegs = net.play(pieces, cards).exp()
-            shows = net.show(pieces).exp()
+            sight = Sight(pieces)
+            pegs, shows = net.play(sight, cards).exp(), net.show(sight).exp()
             standing = net.standing(pieces, cards)
         chances = np.empty(cards.shape, np.float32)
         own, other, dealing, show, now = (part.numpy() for part in standing)

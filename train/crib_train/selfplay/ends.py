@@ -18,6 +18,7 @@ from crib_train.selfplay.heads import PEGS
 
 _ROWS = 2 * PEGS
 """Own points from now on in the play: what the card pegs, and what is to come."""
+_TINY = 1e-6
 _IN_ALL = 2 * SHOWS - 1
 """Hand and crib together show 0 to 58 points."""
 
@@ -119,30 +120,31 @@ class Ends(nn.Module):
 
         Args:
             standing: of the decisions.
-            pegs: probabilities of the points to come in the play, own first, ``[B, K, 2, 16]``.
+            pegs: probabilities of the points to come in the play, ``[B, K, 4, 2, 16]``, see
+                `PlayHead`.
             shows: as for `after_play`.
         """
-        worth = self.after_play(standing, shows)
         steps = torch.arange(PEGS, device=pegs.device)
         now = standing.now.clamp(max=_ROWS - PEGS)
         rows = now.unsqueeze(2) + steps  # [B, K, 16]
         after = standing.own.reshape(-1, 1, 1) + rows
-        theirs = standing.other.reshape(-1, 1, 1) + steps  # [B, 1, 16]
-        own_pegs, other_pegs = pegs.unbind(2)
-        own_in = own_pegs * (after < TARGET)
-        other_in = other_pegs * (theirs < TARGET)
-        stays, they_stay = own_in.sum(2), other_in.sum(2)
+        theirs = standing.other.reshape(-1, 1) + steps  # [B, 16]
+        own, other = pegs.unbind(3)  # [B, K, 4, 16]
+        own_in = own * (after < TARGET).unsqueeze(2)
+        other_in = other * (theirs < TARGET).reshape(-1, 1, 1, PEGS)
+        own_out, other_out = own.sum(3) - own_in.sum(3), 1 - other_in.sum(3)
         places = rows.flatten(1).unsqueeze(2).expand(-1, -1, PEGS)
-        patch = torch.unflatten(worth.gather(1, places), 1, tuple(rows.shape[1:]))
-        rest = ((patch * other_in.unsqueeze(2)).sum(3) * own_in).sum(2)
-        # One side alone can peg out in a deal: the rest is when neither does.
-        neither = (stays + they_stay - 1).clamp(min=0)
-        tiny = 1e-9
-        won = (self._won(theirs) * other_in).sum(2) / they_stay.clamp(min=tiny)
-        lost = (self.skunked[after.clamp(max=TARGET)] * own_in).sum(2) / stays.clamp(min=tiny)
-        mean = rest / (stays * they_stay).clamp(min=tiny)
-        some = (1 - stays) * won - (stays - neither) * lost + neither * mean
-        return torch.where(after[:, :, 0] >= TARGET, self._won(theirs[:, :, 0]), some)
+        worth = self.after_play(standing, shows).gather(1, places)
+        worth = torch.unflatten(worth, 1, tuple(rows.shape[1:]))  # [B, K, 16, 16]
+        neither = ((own_in @ worth) * other_in).sum((2, 3))
+        won_by = self._won(theirs).reshape(-1, 1, 1, PEGS)
+        won = ((other_in * won_by).sum(3) * own_out).sum(2)
+        lost_by = self.skunked[after.clamp(max=TARGET)].unsqueeze(2)
+        lost = ((own_in * lost_by).sum(3) * other_out).sum(2)
+        # One side alone can peg out in a deal.
+        possible = 1 - (own_out * other_out).sum(2)
+        some = (neither + won - lost) / possible.clamp(min=_TINY)
+        return torch.where(after[:, :, 0] >= TARGET, self._won(theirs[:, :1]), some)
 
 
 @njit
@@ -223,15 +225,16 @@ def amid_play(
 
     Args:
         own, other, dealing, show, now: of the `Standing`.
-        pegs: float32 ``[B, K, 2, 16]``, own points first.
+        pegs: float32 ``[B, K, 4, 2, 16]``, see `PlayHead`.
         shows: float32 ``[B, 2, 30]``.
         shown, skunked: of the `Ends`.
         out: float32 ``[B, K]``, set.
     """
-    zero, one, tiny = np.float32(0.0), np.float32(1.0), np.float32(1e-9)
+    zero, one, tiny = np.float32(0.0), np.float32(1.0), np.float32(_TINY)
     worth = np.zeros((_ROWS, PEGS), np.float32)
     theirs = np.zeros(_IN_ALL, np.float32)
     between = np.zeros(PEGS + SHOWS - 1, np.float32)
+    mean = np.zeros(PEGS, np.float32)
     for b in range(pegs.shape[0]):
         rows = min(now[b].max() + PEGS, TARGET - own[b])
         _after_play(
@@ -244,21 +247,23 @@ def amid_play(
             if after >= TARGET:
                 out[b, k] = one + skunked[other[b]]
                 continue
-            they_stay, won = zero, zero
-            for y in range(columns):
-                they_stay += pegs[b, k, 1, y]
-                won += pegs[b, k, 1, y] * (one + skunked[other[b] + y])
-            stays, lost, rest = zero, zero, zero
-            for x in range(min(PEGS, TARGET - after)):
-                mean = zero
+            value, both = zero, zero
+            for kind in range(pegs.shape[2]):
+                they_stay, won = zero, zero
                 for y in range(columns):
-                    mean += pegs[b, k, 1, y] * worth[now[b, k] + x, y]
-                stays += pegs[b, k, 0, x]
-                lost += pegs[b, k, 0, x] * skunked[after + x]
-                rest += pegs[b, k, 0, x] * mean
-            neither = max(stays + they_stay - one, zero)
-            out[b, k] = (
-                (one - stays) * won / max(they_stay, tiny)
-                - (stays - neither) * lost / max(stays, tiny)
-                + neither * rest / max(stays * they_stay, tiny)
-            )
+                    they_stay += pegs[b, k, kind, 1, y]
+                    won += pegs[b, k, kind, 1, y] * (one + skunked[other[b] + y])
+                they_go = one - they_stay
+                mean[:] = 0
+                for x in range(PEGS):
+                    share = pegs[b, k, kind, 0, x]
+                    if after + x >= TARGET:
+                        value += share * won
+                        both += share * they_go
+                        continue
+                    value -= share * skunked[after + x] * they_go
+                    for y in range(PEGS):
+                        mean[y] += share * worth[now[b, k] + x, y]
+                for y in range(columns):
+                    value += mean[y] * pegs[b, k, kind, 1, y]
+            out[b, k] = value / max(one - both, tiny)

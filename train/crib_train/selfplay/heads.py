@@ -9,12 +9,16 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from crib_env.cards import N_CARDS
-from crib_train.selfplay.chances import SHOWS
+from crib_train.selfplay.chances import SHOWS, TARGET
 from crib_train.selfplay.shows import KEPT, PAIRS, RANKS, SUITS, Pieces, Shows, by_rank, of_each
 
 PEGS = 16
 """Points to come in the play are told apart from 0 to 15; the last stands for more as well."""
+MIXED = 4
+"""Kinds of play to come: within each the points of both sides are independent."""
 COUNTS = 32
+NEAR = 32
+"""Points needed are told apart one by one below this."""
 
 
 def layers(widths: tuple[int, ...]) -> nn.Sequential:
@@ -34,14 +38,16 @@ class Sight:
     """What a seat sees in the play, by ranks.
 
     Attributes:
+        pieces: of the observations.
         hand: cards of each rank held, float32 ``[B, 13]``.
         unseen: cards of each rank that may be anywhere, float32 ``[B, 13]``.
         all: these and all else, float32 ``[B, WIDTH]``.
     """
 
-    WIDTH = 13 * 13 + 32 + 2 * 5 + 2 * 3 + 20 + 2 * 2
+    WIDTH = 13 * 13 + 32 + 2 * 5 + 2 * 3 + 20 + 2 * 2 + 2 * NEAR
 
     def __init__(self, pieces: Pieces) -> None:
+        self.pieces = pieces
         self.hand = by_rank(pieces["hand"])
         laid = torch.unflatten(pieces["laid"], 1, (2, N_CARDS))
         on_table = by_rank((laid > 0).float())
@@ -49,6 +55,8 @@ class Sight:
         starter = pieces["starter"][:, :RANKS]
         self.unseen = SUITS - self.hand - thrown - starter - on_table.sum(1)
         held = (pieces["held"] * 6).round().long()
+        # Who comes home ends the deal, so it matters to the point how far off both are.
+        needed = TARGET - (pieces["scores"] * TARGET).round().long()
         self.all = torch.cat(
             [
                 self.hand,
@@ -67,6 +75,7 @@ class Sight:
                 pieces["barred"],
                 pieces["scores"],
                 pieces["to_go"],
+                functional.one_hot(needed.clamp(0, NEAR - 1), NEAR).flatten(1).float(),
             ],
             1,
         )
@@ -85,7 +94,7 @@ class PlayHead(nn.Module):
         self.by_rank = nn.Embedding(RANKS, hidden[0])
         self.by_count = nn.Embedding(COUNTS, hidden[0])
         self.by_card = nn.Linear(self._card_width(), hidden[0], bias=False)
-        self.rest = layers((*hidden, 2 * PEGS))
+        self.rest = layers((*hidden, MIXED * (2 * PEGS + 1)))
         for table in (self.by_rank, self.by_count):
             nn.init.normal_(table.weight, std=0.05)
 
@@ -93,21 +102,21 @@ class PlayHead(nn.Module):
     def _card_width() -> int:
         return 1 + 2 * 5 + 2 * 2 + 1 + 1 + 2
 
-    def forward(self, pieces: Pieces, cards: Tensor) -> Tensor:
+    def forward(self, sight: Sight, cards: Tensor) -> Tensor:
         """Log-probabilities of the points to come.
 
         Args:
-            pieces: of observations in the play, ``[B, ...]``.
+            sight: of observations in the play.
             cards: what may be laid, int64 ``[B, K]``.
 
         Returns:
-            Float32 ``[B, K, 2, 16]``: own points, then the other's, what the card pegs at
-            once left out.
+            Float32 ``[B, K, 4, 2, 16]`` by kind of play to come, side (own first) and points,
+            what the card pegs at once left out. Own points are those of so much and this kind,
+            the other's those of so much if it is this kind; so the probability of both is the
+            sum over the kinds of the products.
         """
-        sight = Sight(pieces)
-        hand, unseen = sight.hand, sight.unseen
         rank = cards // SUITS
-        count = pieces["count"].argmax(1, keepdim=True) + (rank + 1).clamp(max=10)
+        count = sight.pieces["count"].argmax(1, keepdim=True) + (rank + 1).clamp(max=10)
         count = count.clamp(max=COUNTS - 1)  # cards that may not be laid
         base = self.base(sight.all)
         # One row for each rank and count, in the precision of the rest, is quicker to fetch.
@@ -115,19 +124,19 @@ class PlayHead(nn.Module):
         first = (
             base.unsqueeze(1)
             + _fetch(by_both.flatten(0, 1), rank * COUNTS + count, base)
-            + self.by_card(self._about(pieces, cards, rank, count, hand, unseen))
+            + self.by_card(self._about(sight, cards, rank, count))
         )
-        pegs = torch.unflatten(self.rest(first), 2, (2, PEGS))
-        return pegs.float().log_softmax(-1)
+        told = torch.unflatten(self.rest(first), 2, (MIXED, 2 * PEGS + 1)).float()
+        kinds = told[..., 2 * PEGS :].log_softmax(2)
+        own, other = told[..., :PEGS], told[..., PEGS : 2 * PEGS]
+        return torch.stack([own.log_softmax(3) + kinds, other.log_softmax(3)], 3)
 
     @staticmethod
-    def _about(
-        pieces: Pieces, cards: Tensor, rank: Tensor, count: Tensor, hand: Tensor, unseen: Tensor
-    ) -> Tensor:
+    def _about(sight: Sight, cards: Tensor, rank: Tensor, count: Tensor) -> Tensor:
         """What bears on one card: its neighbours, and what makes fifteen or 31 upon it."""
-        points = pieces["points"].gather(1, cards).unsqueeze(2)
+        points = sight.pieces["points"].gather(1, cards).unsqueeze(2)
         around = rank.unsqueeze(2) + torch.arange(5, device=rank.device)  # two ranks on each side
-        both = torch.stack([hand, unseen], 1)
+        both = torch.stack([sight.hand, sight.unseen], 1)
         ranks = functional.pad(both, (2, 2))
         near = ranks.gather(2, around.flatten(1).unsqueeze(1).expand(-1, 2, -1))
         near = torch.unflatten(near, 2, around.shape[1:]).permute(0, 2, 1, 3).flatten(2)
@@ -138,7 +147,7 @@ class PlayHead(nn.Module):
         last = (COUNTS - 1 + 31 - count).unsqueeze(1).expand(-1, 2, -1)
         hits = torch.cat([pips.gather(2, fifteen), pips.gather(2, last)], 1).transpose(1, 2)
         room = (31 - count).float().unsqueeze(2) / 31
-        own_same = hand.gather(1, rank).unsqueeze(2)
+        own_same = sight.hand.gather(1, rank).unsqueeze(2)
         one_hots = torch.cat([points > 0, points > 0.25], 2).float()
         return torch.cat([points, near, hits / SUITS, room, own_same, one_hots], 2)
 
@@ -156,15 +165,16 @@ class ShowHead(nn.Module):
         width = Sight.WIDTH + 2 * SHOWS + SUITS + 1 + 2
         self.rest = nn.Sequential(nn.Linear(width, hidden[0]), layers((*hidden, 2 * SHOWS)))
 
-    def forward(self, pieces: Pieces) -> Tensor:
+    def forward(self, sight: Sight) -> Tensor:
         """Log-probabilities of the points of the other's hand and of the crib.
 
         Args:
-            pieces: of observations in the play.
+            sight: of observations in the play.
 
         Returns:
             Float32 ``[B, 2, 30]``, the hand first.
         """
+        pieces = sight.pieces
         starter = pieces["starter"]
         rank, suit = starter[:, :RANKS], starter[:, RANKS:]
         laid = (pieces["laid"][:, N_CARDS:] > 0).float()
@@ -175,7 +185,7 @@ class ShowHead(nn.Module):
         thrown = torch.unflatten(pieces["thrown"], 1, (RANKS, SUITS)).sum(1)
         seen = torch.cat(
             [
-                Sight(pieces).all,
+                sight.all,
                 *(functional.one_hot(points, SHOWS).float() for points in known),
                 (most == torch.arange(1, SUITS + 1, device=most.device)).float(),
                 (most == suits.sum(1, keepdim=True)).float(),

@@ -25,7 +25,7 @@ from crib_env.rules import SIX_CARD
 from crib_train.players import MASKED
 from crib_train.selfplay.chances import SHOWS, TARGET, Chances
 from crib_train.selfplay.ends import Ends, Standing
-from crib_train.selfplay.heads import PEGS, DiscardHead, PlayHead, ShowHead
+from crib_train.selfplay.heads import PEGS, DiscardHead, PlayHead, ShowHead, Sight
 from crib_train.selfplay.shows import (
     KEPT,
     PAIRS,
@@ -130,7 +130,8 @@ class AfterstateNet(nn.Module):
 
     def judge_play(self, pieces: Pieces, cards: Tensor) -> Tensor:
         """P(win) after each of some cards, float32 ``[B, K]``; ``cards`` is int64 ``[B, K]``."""
-        pegs, shows = self.play(pieces, cards).exp(), self.show(pieces).exp()
+        sight = Sight(pieces)
+        pegs, shows = self.play(sight, cards).exp(), self.show(sight).exp()
         return self.ends(self.standing(pieces, cards), pegs, shows)
 
     def standing(self, pieces: Pieces, cards: Tensor) -> Standing:
