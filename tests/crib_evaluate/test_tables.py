@@ -14,7 +14,13 @@ from crib_env.deal_points import DEAL_POINTS_FILE, deal_points
 from crib_env.expectation import CRIB_FILES, CRIB_MEANS, read_crib_table
 from crib_evaluate.comparison import compare_cribs
 from crib_evaluate.deal_points import count_crib_points, count_deal_points
-from crib_evaluate.tables import measure_cribs, measure_deal_starts, measure_win_probability
+from crib_evaluate.pegging_order import order_of_points
+from crib_evaluate.tables import (
+    measure_cribs,
+    measure_deal_starts,
+    measure_win_probability,
+    values_before_deal,
+)
 
 DATA = Path(__file__).parents[1] / "data"
 SCHELL = np.stack([read_crib_table(DATA / f"{whose}_schell.csv") for whose in ("opp", "own")])
@@ -101,6 +107,20 @@ def test_any_player_s_deals_give_the_same_as_compiled_ones() -> None:
     """Medium as a player in batches, and Medium inside the compiled loop."""
     wanted = measure_win_probability(2000, seed=9)
     assert np.array_equal(measure_win_probability(2000, seed=9, player=make_medium()), wanted)
+
+
+def test_skunks_count_beside_wins() -> None:
+    order = order_of_points(make_medium(), 2000, seed=9)
+    plain = values_before_deal(order.reached, order.totals)
+    with_skunks = values_before_deal(order.reached, order.totals, skunk=0.1)
+    assert plain[1] + plain[0].T == pytest.approx(1)
+    assert with_skunks[1] + with_skunks[0].T == pytest.approx(1)
+    # Where both are past 90 nobody can be skunked.
+    assert with_skunks[:, 91:, 91:] == pytest.approx(plain[:, 91:, 91:])
+    # The dealer pegs his last point before the pone gets from nothing to anywhere.
+    assert with_skunks[1, 120, 30] == pytest.approx(plain[1, 120, 30] + 0.2, abs=0.01)
+    assert with_skunks[1, 120, 85] == pytest.approx(plain[1, 120, 85] + 0.1, abs=0.03)
+    assert with_skunks[1, 30, 120] == pytest.approx(plain[1, 30, 120] - 0.2, abs=0.01)
 
 
 def test_command_compares_the_chances_of_a_player(capsys: pytest.CaptureFixture[str]) -> None:

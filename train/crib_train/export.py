@@ -41,7 +41,7 @@ from crib_train.errors import TrainingError
 from crib_train.model_card import Checks, write_model_card
 from crib_train.players import MASKED, NetPlayer, net_of
 from crib_train.selfplay.algorithm import SelfPlay
-from crib_train.settings import PPOSettings, Settings
+from crib_train.settings import PPOSettings, SelfPlaySettings, Settings
 from crib_train.trainers import load_model
 from crib_train.training import use_one_core
 
@@ -54,7 +54,10 @@ _REWARD = (
     "reward to come in the deal: the change in the chance to win, in units of {points:g} points' "
     "worth at the scores with which the deal began, less the luck of the show"
 )
-_CHANCE = "the chance to win with the best card, 0 to 1"
+_CHANCE = (
+    "the chance to win with the best card, and {skunk:g} of a win more for a skunk given, less for "
+    "one taken; cut to 0 to 1"
+)
 
 Stage = Callable[[str], None]
 """Told what is being done."""
@@ -120,7 +123,8 @@ def _value(settings: Settings) -> str:
     """What the network's value means."""
     if isinstance(settings, PPOSettings):
         return _REWARD.format(points=1 / settings.reward_scale)
-    return _CHANCE
+    assert isinstance(settings, SelfPlaySettings)
+    return _CHANCE.format(skunk=settings.skunk)
 
 
 def write_model(net: nn.Module, path: Path) -> None:

@@ -172,7 +172,7 @@ class SelfPlaySettings(Settings):
         skunk: what a skunk is worth beside a win, 0 to 1; a double skunk as much again.
         chance_deals: deals from which the tables of chances are made.
         chances_from: the player whose deals those are at first.
-        chance_updates: updates between two remakings of these tables, from own deals.
+        chance_updates: updates between two remakings of these tables, from own deals, at checkpoints.
     """
 
     algorithm = "self-play on deals"
@@ -201,14 +201,6 @@ class SelfPlaySettings(Settings):
     chance_deals: int = 60_000
     chances_from: str = "medium"
     chance_updates: int = 1600
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.chance_updates % self.checkpoint_updates:
-            raise TrainingError(
-                "tables of chances are remade at checkpoints: chance_updates is a multiple of "
-                f"{self.checkpoint_updates}, the checkpoint_updates, not {self.chance_updates}"
-            )
 
     def _players(self) -> tuple[str, ...]:
         return (*super()._players(), self.chances_from)

@@ -45,10 +45,15 @@ class SelfPlayTrainer(Trainer):
 
     def begin_anew(self, seed: int, random: np.random.Generator) -> None:
         """Draw deals, mishaps and guests from a seed on, now and then by new tables of chances."""
-        updates = self.state.updates
-        if updates and updates % self.settings.chance_updates == 0:
+        if self._chances_are_due():
             self._measure_chances(NetPlayer(net_of(self.model.policy)), seed)
         self.model.random = np.random.default_rng(seed)
+
+    def _chances_are_due(self) -> bool:
+        """Whether this is the first checkpoint after so many updates."""
+        updates, step = self.state.updates, self.settings.checkpoint_updates
+        every = self.settings.chance_updates
+        return updates % step == 0 and updates // every > max(0, updates - step) // every
 
     def _measure_chances(self, player: BatchBot, seed: int) -> None:
         settings = self.settings
