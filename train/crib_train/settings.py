@@ -172,7 +172,7 @@ class SelfPlaySettings(Settings):
         skunk: what a skunk is worth beside a win, 0 to 1; a double skunk as much again.
         chance_deals: deals from which the tables of chances are made.
         chances_from: the player whose deals those are at first.
-        chance_updates: updates between two remakings of these tables, from own deals, at checkpoints.
+        chance_updates: updates between two remakings of these tables from own deals.
     """
 
     algorithm = "self-play on deals"
