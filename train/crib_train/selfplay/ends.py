@@ -15,6 +15,7 @@ from torch.nn import functional
 from crib_env._jit import njit
 from crib_train.selfplay.chances import LAST, PONE, SHOWS, TARGET
 from crib_train.selfplay.heads import PEGS
+from crib_train.selfplay.shows import look_up
 
 _ROWS = 2 * PEGS
 """Own points from now on in the play: what the card pegs, and what is to come."""
@@ -40,21 +41,14 @@ class Standing(NamedTuple):
     now: Tensor
 
 
-def _shifts(rows: int, width: int) -> Tensor:
-    """Places in a distribution of so many points, int64 ``[rows, rows + width - 1]``.
+def _moves(distribution: Tensor, rows: int) -> Tensor:
+    """Probabilities to come from ``i`` points to ``k``, ``[B, rows, rows + N - 1]`` of ``[B, N]``.
 
-    Entry ``[i, k]`` is ``k - i``: so many points lead from ``i`` to ``k``. Where there is no
-    such place it is ``width``.
+    Rows on end, each longer by one than what they are cut into: so each begins one later.
     """
-    size = rows + width - 1
-    steps = torch.arange(size) - torch.arange(rows).unsqueeze(1)
-    return torch.where((steps >= 0) & (steps < width), steps, width)
-
-
-def _moves(distribution: Tensor, shifts: Tensor) -> Tensor:
-    """Probabilities to come from so many points to so many, of the shape of ``shifts``."""
-    padded = functional.pad(distribution, (0, 1))
-    return torch.unflatten(padded[:, shifts.flatten()], 1, tuple(shifts.shape))
+    width = rows + distribution.shape[1] - 1
+    padded = functional.pad(distribution, (0, rows)).unsqueeze(1).expand(-1, rows, -1)
+    return torch.unflatten(padded.flatten(1)[:, : rows * width], 1, (rows, width))
 
 
 class Ends(nn.Module):
@@ -62,23 +56,13 @@ class Ends(nn.Module):
 
     shown: Tensor
     skunked: Tensor
-    of_own: Tensor
-    of_both: Tensor
-    of_other: Tensor
     nothing: Tensor
 
     def __init__(self) -> None:
         super().__init__()
         self.register_buffer("shown", torch.zeros(2, TARGET + 1, LAST))
         self.register_buffer("skunked", torch.zeros(TARGET + 1))
-        fixed = {
-            "of_own": _shifts(_ROWS, SHOWS),
-            "of_both": _shifts(SHOWS, SHOWS),
-            "of_other": _shifts(PEGS, _IN_ALL),
-            "nothing": torch.eye(SHOWS)[0],
-        }
-        for name, table in fixed.items():
-            self.register_buffer(name, table, persistent=False)
+        self.register_buffer("nothing", torch.eye(SHOWS)[0], persistent=False)
 
     def after_play(self, standing: Standing, shows: Tensor) -> Tensor:
         """What it is worth when the play is over.
@@ -95,13 +79,16 @@ class Ends(nn.Module):
         dealing = standing.dealing.unsqueeze(1) > 0
         mine = torch.where(dealing, crib, self.nothing)
         after = torch.where(dealing, self.nothing, crib)  # his crib comes after his hand
-        theirs = (hand.unsqueeze(1) @ _moves(after, self.of_both)).squeeze(1)
+        theirs = (hand.unsqueeze(1) @ _moves(after, SHOWS)).squeeze(1)
         total = (standing.own + standing.show).unsqueeze(1)
-        rows = total + torch.arange(self.of_own.shape[1], device=device)
-        columns = standing.other.unsqueeze(1) + torch.arange(self.of_other.shape[1], device=device)
-        first = (standing.dealing.unsqueeze(1) * (TARGET + 1) + rows.clamp(max=TARGET)) * LAST
-        patch = self.shown.flatten()[first.unsqueeze(2) + columns.unsqueeze(1)]
-        worth = _moves(mine, self.of_own) @ patch @ _moves(theirs, self.of_other).transpose(1, 2)
+        rows = total + torch.arange(_ROWS + SHOWS - 1, device=device)
+        columns = standing.other.unsqueeze(1) + torch.arange(PEGS + _IN_ALL - 1, device=device)
+        by_column = self.shown.transpose(1, 2).flatten(0, 1)
+        worth = functional.embedding(standing.dealing.unsqueeze(1) * LAST + columns, by_column)
+        worth = _moves(theirs, PEGS) @ worth  # [B, 16, 122]
+        places = rows.clamp(max=TARGET).unsqueeze(1).expand(-1, PEGS, -1)
+        worth = worth.gather(2, places) @ _moves(mine, _ROWS).transpose(1, 2)
+        worth = worth.transpose(1, 2)  # [B, 32, 16]
         # The pone counts before anybody else.
         out = ((rows[:, :_ROWS] >= TARGET) & ~dealing).unsqueeze(2)
         worth = torch.where(out, self._won(columns[:, :PEGS]).unsqueeze(1), worth)
@@ -109,11 +96,11 @@ class Ends(nn.Module):
         lacking = (TARGET - columns[:, :PEGS]).clamp(0, SHOWS)
         enough = functional.pad(hand.flip(1).cumsum(1).flip(1), (0, 1)).gather(1, lacking)
         own = standing.own.unsqueeze(1) + torch.arange(_ROWS, device=device)
-        lost = self.skunked[own.clamp(max=TARGET)].unsqueeze(2) * enough.unsqueeze(1)
+        lost = look_up(self.skunked, own.clamp(max=TARGET)).unsqueeze(2) * enough.unsqueeze(1)
         return worth - lost * dealing.unsqueeze(2)
 
     def _won(self, loser: Tensor) -> Tensor:
-        return 1 + self.skunked[loser.clamp(max=TARGET)]
+        return 1 + look_up(self.skunked, loser.clamp(max=TARGET))
 
     def forward(self, standing: Standing, pegs: Tensor, shows: Tensor) -> Tensor:
         """What each card is worth, float32 ``[B, K]``.
@@ -139,7 +126,7 @@ class Ends(nn.Module):
         neither = ((own_in @ worth) * other_in).sum((2, 3))
         won_by = self._won(theirs).reshape(-1, 1, 1, PEGS)
         won = ((other_in * won_by).sum(3) * own_out).sum(2)
-        lost_by = self.skunked[after.clamp(max=TARGET)].unsqueeze(2)
+        lost_by = look_up(self.skunked, after.clamp(max=TARGET)).unsqueeze(2)
         lost = ((own_in * lost_by).sum(3) * other_out).sum(2)
         # One side alone can peg out in a deal.
         possible = 1 - (own_out * other_out).sum(2)

@@ -10,7 +10,17 @@ from torch.nn import functional
 
 from crib_env.cards import N_CARDS
 from crib_train.selfplay.chances import SHOWS, TARGET
-from crib_train.selfplay.shows import KEPT, PAIRS, RANKS, SUITS, Pieces, Shows, by_rank, of_each
+from crib_train.selfplay.shows import (
+    KEPT,
+    PAIRS,
+    RANKS,
+    SUITS,
+    Pieces,
+    Shows,
+    by_rank,
+    of_each,
+    rank_of,
+)
 
 PEGS = 16
 """Points to come in the play are told apart from 0 to 15; the last stands for more as well."""
@@ -115,7 +125,7 @@ class PlayHead(nn.Module):
             the other's those of so much if it is this kind; so the probability of both is the
             sum over the kinds of the products.
         """
-        rank = cards // SUITS
+        rank = rank_of(cards)
         count = sight.pieces["count"].argmax(1, keepdim=True) + (rank + 1).clamp(max=10)
         count = count.clamp(max=COUNTS - 1)  # cards that may not be laid
         base = self.base(sight.all)
@@ -236,7 +246,7 @@ class DiscardHead(nn.Module):
             [ranks, (ranks > 1).float(), pieces["dealer"], pieces["scores"], pieces["to_go"]], 1
         )
         thrown = of_each(six, self.pairs)
-        low, high = (thrown // SUITS).unbind(2)
+        low, high = rank_of(thrown).unbind(2)
         suited = (thrown % SUITS).diff(dim=2).squeeze(2) == 0
         base = self.base(seen)
         ranks_of_pair = self.by_rank.weight.unsqueeze(1) + self.by_rank.weight

@@ -33,6 +33,7 @@ from crib_train.selfplay.shows import (
     Pieces,
     Shows,
     ascending,
+    look_up,
 )
 
 _WORDS = 1 << 16
@@ -105,12 +106,12 @@ class AfterstateNet(nn.Module):
             part.reshape(-1, *[1] * extra) for part in (scores.dealing, scores.own, scores.other)
         )
         index = ((role * TARGET + own) * SHOWS + show) * TARGET + other
-        return self.discarding[index].float() * self.scale[0] + self.scale[1]
+        return look_up(self.discarding, index).float() * self.scale[0] + self.scale[1]
 
     def worth(self, scores: Scores) -> Tensor:
         """What a point is worth, P(win), float32 ``[3, B]``, see `Chances`."""
         index = (scores.dealing * TARGET + scores.own) * TARGET + scores.other
-        return self.worths[:, index]
+        return self.worths.index_select(1, index)
 
     def judge_discards(self, pieces: Pieces, six: Tensor) -> Tensor:
         """P(win) of each of the 15 discards, float32 ``[B, 15]``."""

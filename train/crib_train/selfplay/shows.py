@@ -29,6 +29,23 @@ PAIRS = tuple(combinations(range(DEALT), 2))
 _KEEPS = tuple(tuple(i for i in range(DEALT) if i not in pair) for pair in PAIRS)
 
 
+_RANK_OF = torch.arange(N_CARDS + 1) // SUITS
+"""Ranks by card; 13 for card 52, which stands for none."""
+
+
+def look_up(table: Tensor, places: Tensor) -> Tensor:
+    """Entries of a table ``[N]``, of the shape of ``places``.
+
+    In an exported network this is one quick step, where indexing is several slow ones.
+    """
+    return nn.functional.embedding(places, table.unsqueeze(1)).squeeze(-1)
+
+
+def rank_of(cards: Tensor) -> Tensor:
+    """Ranks of cards; as `look_up`, quicker once exported than the division."""
+    return look_up(_RANK_OF.to(cards.device), cards)
+
+
 def _shows_so_far() -> NDArray[np.uint8]:
     """What up to four ranks show with each rank of starter, uint8 ``[2380, 13]``, points.
 
@@ -78,7 +95,7 @@ class Pieces:
 
 def of_each(six: Tensor, places: Tensor) -> Tensor:
     """Cards at some places of each hand: ``[B, *places.shape]`` from ``[B, 6]``."""
-    return torch.unflatten(six[:, places.flatten()], 1, tuple(places.shape))
+    return torch.unflatten(six.index_select(1, places.flatten()), 1, tuple(places.shape))
 
 
 class Shows(nn.Module):
@@ -108,7 +125,7 @@ class Shows(nn.Module):
         """Place of four ascending ranks ``[..., 4]`` among all multisets, 0 to 1819."""
         width = CHOOSE.shape[1]
         steps = torch.arange(KEPT, device=ranks.device)
-        return self.choose[(ranks + steps) * width + steps + 1].sum(-1)
+        return look_up(self.choose, (ranks + steps) * width + steps + 1).sum(-1)
 
     def show(self, keep: Tensor, starter_rank: Tensor, starter_suit: Tensor) -> Tensor:
         """What four cards show with the starter: points, float32 ``[B]``.
@@ -117,12 +134,12 @@ class Shows(nn.Module):
             keep: ascending cards, int64 ``[B, 4]``.
             starter_rank, starter_suit: one-hot, float32 ``[B, 13]`` and ``[B, 4]``.
         """
-        rank = starter_rank.argmax(-1)
-        points = self.rank_shows[self.place(keep // SUITS) * RANKS + rank]
+        ranks = rank_of(keep)
+        points = look_up(self.rank_shows, self.place(ranks) * RANKS + starter_rank.argmax(-1))
         suits = nn.functional.one_hot(keep % SUITS, SUITS).float()
         same = (suits.sum(-2) * starter_suit).sum(-1)
         flush = self._flush(keep % SUITS) * (KEPT + (same == KEPT).float())
-        jacks = (keep // SUITS == JACK).float()
+        jacks = (ranks == JACK).float()
         nobs = (jacks * (suits * starter_suit.unsqueeze(-2)).sum(-1)).sum(-1)
         return points + flush + nobs
 
@@ -133,8 +150,8 @@ class Shows(nn.Module):
             cards: sets of at most four, ``[B, 52]``.
             starter_rank, starter_suit: as for `show`.
         """
-        ranks = ascending(cards, KEPT) // SUITS
-        points = self.so_far[self.place(ranks) * RANKS + starter_rank.argmax(-1)]
+        ranks = rank_of(ascending(cards, KEPT))
+        points = look_up(self.so_far, self.place(ranks) * RANKS + starter_rank.argmax(-1))
         jacks = cards[:, JACK * SUITS : (JACK + 1) * SUITS]
         return points.long() + (jacks * starter_suit).sum(-1).long()
 
@@ -155,16 +172,17 @@ class Shows(nn.Module):
             probability of each rank of starter, float32 ``[B, 13]``.
         """
         keep = of_each(six, self.keeps)
-        of_rank = nn.functional.one_hot(six // SUITS, RANKS).sum(1)
+        ranks = rank_of(keep)
+        of_rank = nn.functional.one_hot(rank_of(six), RANKS).sum(1)
         unseen = N_CARDS - DEALT
         starters = (SUITS - of_rank) / unseen
         suits_left = (RANKS - nn.functional.one_hot(six % SUITS, SUITS).sum(1)) / unseen
-        places = self.place(keep // SUITS).unsqueeze(-1) * RANKS
-        points = self.rank_shows[places + torch.arange(RANKS, device=six.device)]
+        by_starter = self.rank_shows.reshape(-1, RANKS)
+        points = nn.functional.embedding(self.place(ranks), by_starter)
         flush = self._flush(keep % SUITS)
         left = suits_left.gather(1, (keep % SUITS).flatten(1))
         left = torch.unflatten(left, 1, keep.shape[1:])
-        jacks = (keep // SUITS == JACK).float()
+        jacks = (ranks == JACK).float()
         beyond = (jacks * left).sum(-1) + flush * left[..., 0]
         return (points + KEPT * flush.unsqueeze(-1)).long(), beyond, starters
 
@@ -175,6 +193,6 @@ class Shows(nn.Module):
             six: ascending cards dealt, int64 ``[B, 6]``.
             dealing: whether the crib is one's own, 0 or 1, ``[B]``.
         """
-        thrown = of_each(six, self.pairs) // SUITS
+        thrown = of_each(rank_of(six), self.pairs)
         index = (dealing.long().unsqueeze(-1) * RANKS + thrown[..., 0]) * RANKS + thrown[..., 1]
-        return self.crib_means[index]
+        return look_up(self.crib_means, index)
