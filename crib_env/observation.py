@@ -150,10 +150,16 @@ def _write_history(
     part = 1.0 / table
     laid = 0
     goes = 0
-    for entry in range(s[S.HISTORY_LENGTH]):
-        word = history_entry(s, entry)
-        who = seen_from(word >> 6, seat, players)
-        card = word & 63
+    word = S.HISTORY
+    shift = 0
+    for _ in range(s[S.HISTORY_LENGTH]):
+        entry = (s[word] >> shift) & 255  # `history_entry`, without a division for each
+        shift += 8
+        if shift == 8 * S.ENTRIES_PER_WORD:
+            word += 1
+            shift = 0
+        who = seen_from(entry >> 6, seat, players)
+        card = entry & 63
         # Choices without a branch: which of both it is cannot be foretold.
         is_go = card == S.SAID_GO
         goes += is_go

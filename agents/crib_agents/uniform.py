@@ -135,7 +135,7 @@ def _hash_seen(
 def _random_play_on(
     states: np.ndarray,
     r: np.ndarray,
-    ev: np.ndarray,
+    ev: engine.Events,
     known: np.ndarray,
     parts: np.ndarray,
     asked: np.ndarray,
