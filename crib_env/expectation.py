@@ -20,7 +20,7 @@ from crib_env._jit import lean_njit, small_njit
 from crib_env.bits import EACH_RANK, lowest, popcount, rank_count
 from crib_env.cards import FULL_DECK, JACK, RANKS
 from crib_env.engine import side_of
-from crib_env.scoring import rank_points, suit_points_of_all
+from crib_env.scoring import count_nobs, rank_points, suit_points_of_all
 
 DATA = Path(__file__).parent / "data"
 CRIB_FILES = (DATA / "crib_means_opponent.csv", DATA / "crib_means_own.csv")
@@ -201,8 +201,8 @@ def raise_to_discards(
     sign = 1.0 if ours else -1.0
     table = crib_means[1 if ours else 0]
     left = r[R.THROWN] - popcount(thrown)
-    if left == 2 and popcount(hand) == _SIX:
-        _raise_to_pairs_of_six(hand, r, sign * _part_of_crib(r), table, scale, out)
+    if r[R.DEALT] == _SIX and r[R.THROWN] == 2:
+        _raise_to_pairs_of_six(hand, thrown, r, sign * _part_of_crib(r), table, scale, out)
         return
     seen = hand | thrown
     firsts = hand
@@ -233,62 +233,95 @@ _PART_OF_PLACE: NDArray[np.int64] = np.array(
 
 @small_njit
 def _raise_to_pairs_of_six(
-    hand: int, r: np.ndarray, crib_part: float, table: np.ndarray, scale: float, out: np.ndarray
+    hand: int,
+    thrown: int,
+    r: np.ndarray,
+    crib_part: float,
+    table: np.ndarray,
+    scale: float,
+    out: np.ndarray,
 ) -> None:
-    """As `raise_to_discards`, sooner, for the first of two cards to throw from six.
+    """As `raise_to_discards`, sooner, where two of six cards are thrown.
 
     No keep is looked at card by card: its place and its nobs are sums over cards, and change
     with the two that are thrown. What a card has in the place depends on how many are kept
-    below it: all of those below the first card thrown, all but one of those between the two,
-    all but two of those above the second.
+    below it.
 
     Args:
+        thrown: the first of the two, when it has been thrown; else nothing.
         crib_part: part of the table's crib, negative where it is the opponent's.
         table: float64 ``[13, 13]``, mean cribs by rank.
     """
-    unseen = FULL_DECK & ~hand
-    starters = popcount(unseen)
-    may_flush = False
-    for suit in range(4):
-        may_flush |= popcount(hand & (EACH_RANK << suit)) >= _SIX - 2
-    nobs = 0
-    above_first = 0
-    cards = hand
-    for at in range(_SIX):
-        card = lowest(cards)
+    above = 0
+    cards = hand if thrown else hand & (hand - 1)
+    for nth in range(_SIX - 1):
+        above += _PART_OF_PLACE[nth, lowest(cards) >> 2]
         cards &= cards - 1
-        nobs += _nobs(card, unseen)
-        above_first += _PART_OF_PLACE[max(at - 1, 0), card >> 2]
+    six = hand | thrown
+    if thrown:
+        _raise_with(lowest(thrown), hand, 0, 0, above, six, r, crib_part, table, scale, out)
+        return
     below = 0
     firsts = hand
-    for at in range(_SIX - 1):
+    for nth in range(_SIX - 1):
         first = lowest(firsts)
         firsts &= firsts - 1
-        first_rank = first >> 2
-        first_nobs = _nobs(first, unseen)
-        best = out[first]
-        between = 0
-        above = above_first
-        seconds = firsts
-        for nth in range(at + 1, _SIX):
-            second = lowest(seconds)
-            seconds &= seconds - 1
-            rank = second >> 2
-            above -= _PART_OF_PLACE[nth - 1, rank]
-            place = below + between + above
-            between += _PART_OF_PLACE[nth, rank]
-            if may_flush:
-                suits = _suits_of_any(hand ^ (1 << first) ^ (1 << second), unseen, r)
-            else:
-                suits = nobs - first_nobs - _nobs(second, unseen)
-            total = _ALL_STARTERS[place] - RANK_SHOWS[place, first_rank] - RANK_SHOWS[place, rank]
-            value = (total + suits) / starters + crib_part * table[first_rank, rank]
-            raised = out.dtype.type(scale * value)
-            best = max(best, raised)
-            out[second] = max(out[second], raised)
-        out[first] = best
-        below += _PART_OF_PLACE[at + 1, first_rank]
-        above_first -= _PART_OF_PLACE[at, lowest(firsts) >> 2]
+        best = _raise_with(first, firsts, nth, below, above, six, r, crib_part, table, scale, out)
+        out[first] = max(out[first], best)
+        below += _PART_OF_PLACE[nth + 1, first >> 2]
+        above -= _PART_OF_PLACE[nth, lowest(firsts) >> 2]
+
+
+@small_njit
+def _raise_with(
+    first: int,
+    seconds: int,
+    nth: int,
+    below: int,
+    above: int,
+    six: int,
+    r: np.ndarray,
+    crib_part: float,
+    table: np.ndarray,
+    scale: float,
+    out: np.ndarray,
+) -> float:
+    """Raise the numbers of some cards, each thrown with one other; returns the best.
+
+    Args:
+        first: the other.
+        seconds: the cards, all above some of those left and below none.
+        nth: how many are left below them.
+        below: what those have in the place of the keep.
+        above: what the others have in it while one below them is thrown.
+        six: all six cards.
+    """
+    unseen = FULL_DECK & ~six
+    starters = popcount(unseen)
+    may_flush = False
+    nobs = -_nobs(first, unseen)
+    for suit in range(4):
+        may_flush |= popcount(six & (EACH_RANK << suit)) >= _SIX - 2
+        nobs += count_nobs(six, suit) * popcount(unseen & (EACH_RANK << suit))
+    first_rank = first >> 2
+    best = out.dtype.type(-np.inf)
+    for at in range(nth, _SIX - 1):
+        second = lowest(seconds)
+        seconds &= seconds - 1
+        rank = second >> 2
+        above -= _PART_OF_PLACE[at, rank]
+        place = below + above
+        below += _PART_OF_PLACE[at + 1, rank]
+        if may_flush:
+            suits = _suits_of_any(six ^ (1 << first) ^ (1 << second), unseen, r)
+        else:
+            suits = nobs - _nobs(second, unseen)
+        total = _ALL_STARTERS[place] - RANK_SHOWS[place, first_rank] - RANK_SHOWS[place, rank]
+        value = (total + suits) / starters + crib_part * table[first_rank, rank]
+        raised = out.dtype.type(scale * value)
+        best = max(best, raised)
+        out[second] = max(out[second], raised)
+    return best
 
 
 @small_njit
