@@ -23,7 +23,7 @@ _GAMES_AT_ONCE = 500
 
 @njit
 def _random_games(
-    number: int, seed: int, s: np.ndarray, r: np.ndarray, deck: np.ndarray, ev: np.ndarray
+    number: int, seed: int, s: np.ndarray, r: np.ndarray, deck: np.ndarray, ev: engine.Events
 ) -> int:
     """Play whole games at random inside the engine; returns the cards laid down."""
     chance = np.zeros(S.STATE_SIZE, np.int64)

@@ -40,7 +40,7 @@ def vector_environment(number: int, rules: str = "six-card") -> Work:
 def random_cards(chance: np.random.Generator, masks: NDArray[np.int8]) -> NDArray[np.int64]:
     """A legal card for each row, all equally likely: int64 ``[B]`` for masks ``[B, 52]``."""
     cards = np.empty(len(masks), np.int64)
-    _pick_each(masks, chance.integers(1 << 62, size=len(masks)), cards)
+    _pick_each(masks, chance.bit_generator.random_raw(len(masks)).view(np.int64), cards)
     return cards
 
 

@@ -24,7 +24,7 @@ def _start(
     seeds: np.ndarray,
     dealers: np.ndarray,
     deck: np.ndarray,
-    ev: np.ndarray,
+    ev: engine.Events,
 ) -> None:
     for k in range(rows.shape[0]):
         engine.start(states[rows[k]], r, seeds[k], dealers[k], deck, ev)
@@ -32,7 +32,7 @@ def _start(
 
 @lean_njit
 def _apply(
-    states: np.ndarray, r: np.ndarray, rows: np.ndarray, cards: np.ndarray, ev: np.ndarray
+    states: np.ndarray, r: np.ndarray, rows: np.ndarray, cards: np.ndarray, ev: engine.Events
 ) -> int:
     """Lay one card in each row; the place of the first illegal one stops it, else -1."""
     for k in range(rows.shape[0]):
@@ -58,7 +58,7 @@ def _settle(
     rows: np.ndarray,
     one_deal: bool,
     skip_forced: bool,
-    ev: np.ndarray,
+    ev: engine.Events,
 ) -> None:
     for k in range(rows.shape[0]):
         engine.settle(states[rows[k]], r, one_deal, skip_forced, ev)
@@ -82,7 +82,7 @@ def _observe(
 
 @lean_njit
 def _next_deal(
-    states: np.ndarray, r: np.ndarray, rows: np.ndarray, deck: np.ndarray, ev: np.ndarray
+    states: np.ndarray, r: np.ndarray, rows: np.ndarray, deck: np.ndarray, ev: engine.Events
 ) -> None:
     for k in range(rows.shape[0]):
         engine.next_deal(states[rows[k]], r, deck, ev)

@@ -10,10 +10,12 @@ resets, the cut, the show. It stops when a seat has to decide, when the deal is
 over (`next_deal` goes on) or when the game is.
 
 Events go into a buffer, int64 ``[EVENT_CAPACITY, EVENT_WIDTH]``, whose row 0
-counts them; an empty buffer (`NO_EVENTS`) records nothing.
+counts them; without one (`NO_EVENTS`) what records is not even compiled.
 """
 
 from __future__ import annotations
+
+from typing import TypeAlias
 
 import numpy as np
 
@@ -27,7 +29,8 @@ from crib_env.scoring import play_parts, show_points
 
 MOST_POINTS = 29
 """No hand or crib is worth more."""
-NO_EVENTS = np.zeros((0, S.EVENT_WIDTH), np.int64)
+Events: TypeAlias = np.ndarray | None
+NO_EVENTS: Events = None
 NO_DECK = np.zeros(0, np.int64)
 
 # Enumerations become plain integers: that is what the compiler freezes.
@@ -75,11 +78,9 @@ def side_of(r: np.ndarray, seat: int) -> int:
 
 
 @small_njit
-def emit(
-    ev: np.ndarray, kind: int, seat: int, points: int, worth: int, cards: int, count: int
-) -> None:
+def emit(ev: Events, kind: int, seat: int, points: int, worth: int, cards: int, count: int) -> None:
     """Record an event, where the caller wants events."""
-    if ev.shape[0] == 0:
+    if ev is None:
         return
     at = ev[0, 0] + 1
     ev[0, 0] = at
@@ -98,7 +99,7 @@ def peg(
     seat: int,
     worth: int,
     source: int,
-    ev: np.ndarray,
+    ev: Events,
     kind: int,
     cards: int,
 ) -> None:
@@ -153,7 +154,7 @@ def cut_for_deal(s: np.ndarray, r: np.ndarray) -> int:
 
 @lean_njit
 def start(
-    s: np.ndarray, r: np.ndarray, seed: int, dealer: int, deck: np.ndarray, ev: np.ndarray
+    s: np.ndarray, r: np.ndarray, seed: int, dealer: int, deck: np.ndarray, ev: Events
 ) -> None:
     """Begin a game and deal its first hands.
 
@@ -174,20 +175,20 @@ def start(
 
 
 @small_njit
-def next_deal(s: np.ndarray, r: np.ndarray, deck: np.ndarray, ev: np.ndarray) -> None:
+def next_deal(s: np.ndarray, r: np.ndarray, deck: np.ndarray, ev: Events) -> None:
     """The deal passes to the left."""
     s[S.DEALER] = around(s[S.DEALER] + 1, r[R.PLAYERS])
     deal(s, r, deck, ev)
 
 
 @lean_njit
-def deal_on(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
+def deal_on(s: np.ndarray, r: np.ndarray, ev: Events) -> None:
     """The deal passes on, from a shuffled deck."""
     next_deal(s, r, NO_DECK, ev)
 
 
 @small_njit
-def deal(s: np.ndarray, r: np.ndarray, deck: np.ndarray, ev: np.ndarray) -> None:
+def deal(s: np.ndarray, r: np.ndarray, deck: np.ndarray, ev: Events) -> None:
     """Deal one card at a time from the dealer's left, then the blind cards and the starter."""
     players = r[R.PLAYERS]
     dealer = s[S.DEALER]
@@ -241,7 +242,7 @@ def legal(s: np.ndarray) -> int:
 
 
 @small_njit
-def apply(s: np.ndarray, r: np.ndarray, card: int, ev: np.ndarray) -> None:
+def apply(s: np.ndarray, r: np.ndarray, card: int, ev: Events) -> None:
     """The seat to act lays down a card: to the crib before the starter, to the table after it."""
     if s[S.PHASE] == _DISCARD:
         throw(s, r, card, ev)
@@ -250,7 +251,7 @@ def apply(s: np.ndarray, r: np.ndarray, card: int, ev: np.ndarray) -> None:
 
 
 @small_njit
-def throw(s: np.ndarray, r: np.ndarray, card: int, ev: np.ndarray) -> None:
+def throw(s: np.ndarray, r: np.ndarray, card: int, ev: Events) -> None:
     """Throw a card to the crib; when all have thrown, cut."""
     seat = s[S.TO_ACT]
     bit = 1 << card
@@ -268,7 +269,7 @@ def throw(s: np.ndarray, r: np.ndarray, card: int, ev: np.ndarray) -> None:
 
 
 @small_njit
-def cut(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
+def cut(s: np.ndarray, r: np.ndarray, ev: Events) -> None:
     """Turn the starter up; the dealer pegs two for a jack, his heels."""
     dealer = s[S.DEALER]
     for seat in range(r[R.PLAYERS]):
@@ -281,7 +282,7 @@ def cut(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
 
 
 @small_njit
-def heels(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
+def heels(s: np.ndarray, r: np.ndarray, ev: Events) -> None:
     """Two points to the dealer when the starter is a jack."""
     if s[S.STARTER] >> 2 == JACK:
         peg(s, r, s[S.DEALER], 2, _FROM_HEELS, ev, _E_HEELS, 1 << s[S.STARTER])
@@ -303,10 +304,10 @@ def remember(s: np.ndarray, seat: int, card: int) -> None:
 
 
 @small_njit
-def table_cards(s: np.ndarray, number: int, ev: np.ndarray) -> int:
+def table_cards(s: np.ndarray, number: int, ev: Events) -> int:
     """The last ``number`` cards laid, as a set; nothing where nobody wants events."""
     cards = 0
-    if ev.shape[0] == 0:
+    if ev is None:
         return cards
     at = s[S.HISTORY_LENGTH]
     while number > 0:
@@ -347,7 +348,7 @@ def play_source(s: np.ndarray, seat: int) -> int:
 
 
 @small_njit
-def lay(s: np.ndarray, r: np.ndarray, card: int, ev: np.ndarray) -> None:
+def lay(s: np.ndarray, r: np.ndarray, card: int, ev: Events) -> None:
     """Play a card, peg what it makes and find who acts next."""
     seat = s[S.TO_ACT]
     bit = 1 << card
@@ -371,7 +372,7 @@ def lay(s: np.ndarray, r: np.ndarray, card: int, ev: np.ndarray) -> None:
 
 
 @small_njit
-def pass_turn(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
+def pass_turn(s: np.ndarray, r: np.ndarray, ev: Events) -> None:
     """After a card: the next seat that can play, or the end of the series."""
     if s[S.COUNT] == 31:
         end_series(s, r, ev)
@@ -401,7 +402,7 @@ def pass_turn(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
 
 
 @small_njit
-def say_go(s: np.ndarray, seat: int, ev: np.ndarray) -> None:
+def say_go(s: np.ndarray, seat: int, ev: Events) -> None:
     """A seat that holds cards but none that fits says go."""
     if s[S.FIRST_GO] < 0:
         s[S.FIRST_GO] = seat
@@ -425,7 +426,7 @@ def next_leader(s: np.ndarray, r: np.ndarray) -> int:
 
 
 @small_njit
-def end_series(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
+def end_series(s: np.ndarray, r: np.ndarray, ev: Events) -> None:
     """Reset the count and let the next leader begin, or go to the show."""
     leader = next_leader(s, r)
     reset_series(s)
@@ -436,7 +437,7 @@ def end_series(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
 
 
 @lean_njit
-def show(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
+def show(s: np.ndarray, r: np.ndarray, ev: Events) -> None:
     """Count the hands from the dealer's left, then the crib; the first at the target wins."""
     begin_count(s, r, around(s[S.DEALER] + 1, r[R.PLAYERS]), ev)
     if r[R.MANUAL_COUNT] == 0:
@@ -445,7 +446,7 @@ def show(s: np.ndarray, r: np.ndarray, ev: np.ndarray) -> None:
 
 
 @lean_njit
-def begin_count(s: np.ndarray, r: np.ndarray, seat: int, ev: np.ndarray) -> None:
+def begin_count(s: np.ndarray, r: np.ndarray, seat: int, ev: Events) -> None:
     """It is a seat's turn to count its hand, or its crib once its hand is counted."""
     s[S.PHASE] = _COUNT
     s[S.TO_ACT] = seat
@@ -454,7 +455,7 @@ def begin_count(s: np.ndarray, r: np.ndarray, seat: int, ev: np.ndarray) -> None
 
 
 @small_njit
-def claim(s: np.ndarray, r: np.ndarray, points: int, ev: np.ndarray) -> None:
+def claim(s: np.ndarray, r: np.ndarray, points: int, ev: Events) -> None:
     """The seat to act claims points for its hand, or for its crib after that.
 
     It pegs what it claims, but never more than the cards are worth; with muggins
@@ -488,7 +489,7 @@ def claim(s: np.ndarray, r: np.ndarray, points: int, ev: np.ndarray) -> None:
 
 
 @small_njit
-def forced(s: np.ndarray, r: np.ndarray, one_deal: bool, skip_forced: bool, ev: np.ndarray) -> int:
+def forced(s: np.ndarray, r: np.ndarray, one_deal: bool, skip_forced: bool, ev: Events) -> int:
     """The card that has to come next, -1 for none; a new deal begins where one is due."""
     if s[S.PHASE] == _DEAL_OVER and not one_deal:
         deal_on(s, r, ev)
@@ -500,7 +501,7 @@ def forced(s: np.ndarray, r: np.ndarray, one_deal: bool, skip_forced: bool, ev: 
 
 @small_njit
 def apply_on(
-    s: np.ndarray, r: np.ndarray, card: int, one_deal: bool, skip_forced: bool, ev: np.ndarray
+    s: np.ndarray, r: np.ndarray, card: int, one_deal: bool, skip_forced: bool, ev: Events
 ) -> None:
     """`apply`, then `settle`; with -1 for the card only that."""
     while card >= 0:
@@ -509,7 +510,7 @@ def apply_on(
 
 
 @lean_njit
-def settle(s: np.ndarray, r: np.ndarray, one_deal: bool, skip_forced: bool, ev: np.ndarray) -> None:
+def settle(s: np.ndarray, r: np.ndarray, one_deal: bool, skip_forced: bool, ev: Events) -> None:
     """Go on to the next real decision: new deals, and single legal cards where wanted.
 
     Args:

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from crib_env import rules as R
 from crib_env import state as S
 from crib_env._jit import lean_njit, small_njit
-from crib_env.bits import lowest, popcount, rank_count
-from crib_env.cards import FULL_DECK, RANKS
+from crib_env.bits import EACH_RANK, lowest, popcount, rank_count
+from crib_env.cards import FULL_DECK, JACK, RANKS
 from crib_env.engine import side_of
-from crib_env.scoring import rank_points, suit_points_of_all
+from crib_env.scoring import count_nobs, rank_points, suit_points_of_all
 
 DATA = Path(__file__).parent / "data"
 CRIB_FILES = (DATA / "crib_means_opponent.csv", DATA / "crib_means_own.csv")
@@ -109,6 +109,18 @@ _ALL_STARTERS: NDArray[np.int64] = np.zeros(len(RANK_SHOWS), np.int64)
 _fill_rank_shows(RANK_SHOWS, _ALL_STARTERS)
 
 
+@lean_njit
+def _shows_of_any(keep: int, unseen: int) -> int:
+    """Points by rank of a keep of any size, added up over all starters."""
+    total = 0
+    for rank in range(13):
+        of_rank = unseen & (15 << (4 * rank))
+        if of_rank:
+            starter = of_rank & -of_rank
+            total += popcount(of_rank) * rank_points(keep | starter)
+    return total
+
+
 @small_njit
 def mean_show(keep: int, seen: int, r: np.ndarray) -> float:
     """Mean points of a keep over every starter outside ``seen``.
@@ -119,7 +131,6 @@ def mean_show(keep: int, seen: int, r: np.ndarray) -> float:
         r: settings of the rules.
     """
     unseen = FULL_DECK & ~seen
-    total = 0
     if popcount(keep) == 4:
         place = _place(keep)
         total = _ALL_STARTERS[place]
@@ -128,11 +139,7 @@ def mean_show(keep: int, seen: int, r: np.ndarray) -> float:
             total -= RANK_SHOWS[place, lowest(rest) >> 2]
             rest &= rest - 1
     else:
-        for rank in range(13):
-            of_rank = unseen & (15 << (4 * rank))
-            if of_rank:
-                starter = of_rank & -of_rank
-                total += popcount(of_rank) * rank_points(keep | starter)
+        total = _shows_of_any(keep, unseen)
     total += suit_points_of_all(keep, unseen, r)
     return total / popcount(unseen)
 
@@ -163,7 +170,19 @@ def crib_value(thrown: int, r: np.ndarray, table: np.ndarray) -> float:
     first = lowest(thrown) >> 2
     rest = thrown & (thrown - 1)
     mean = _mean_of(table, first) if rest == 0 else table[first, lowest(rest) >> 2]
-    return mean * (r[R.PLAYERS] * r[R.THROWN] + r[R.BLIND]) / _CRIB_CARDS
+    return mean * _part_of_crib(r)
+
+
+@small_njit
+def _part_of_crib(r: np.ndarray) -> float:
+    """How large a crib is beside those of the table."""
+    return (r[R.PLAYERS] * r[R.THROWN] + r[R.BLIND]) / _CRIB_CARDS
+
+
+@small_njit
+def _raise(out: np.ndarray, card: int, value: float) -> None:
+    # Compared as the array keeps it: to widen what it holds costs more than all the rest.
+    out[card] = max(out[card], out.dtype.type(value))
 
 
 @small_njit
@@ -178,11 +197,14 @@ def raise_to_discards(
     """
     hand = s[S.HAND + seat]
     thrown = s[S.THROWN_CARDS + seat]
-    seen = hand | thrown
     ours = crib_is_ours(s, r, seat)
     sign = 1.0 if ours else -1.0
     table = crib_means[1 if ours else 0]
     left = r[R.THROWN] - popcount(thrown)
+    if r[R.DEALT] == _SIX and r[R.THROWN] == 2:
+        _raise_to_pairs_of_six(hand, thrown, r, sign * _part_of_crib(r), table, scale, out)
+        return
+    seen = hand | thrown
     firsts = hand
     while firsts:
         first = lowest(firsts)
@@ -190,18 +212,128 @@ def raise_to_discards(
         if left == 1:
             value = mean_show(hand ^ (1 << first), seen, r)
             value += sign * crib_value(thrown | (1 << first), r, table)
-            out[first] = max(out[first], scale * value)
+            _raise(out, first, scale * value)
             continue
-        best = out[first] + 0.0
         seconds = firsts
         while seconds:
             second = lowest(seconds)
             seconds &= seconds - 1
             both = (1 << first) | (1 << second)
             value = mean_show(hand ^ both, seen, r) + sign * crib_value(both, r, table)
-            best = max(best, scale * value)
-            out[second] = max(out[second], scale * value)
-        out[first] = best
+            _raise(out, first, scale * value)
+            _raise(out, second, scale * value)
+
+
+_SIX = 6
+_PART_OF_PLACE: NDArray[np.int64] = np.array(
+    [[CHOOSE[rank + nth - 1, nth] if 0 < nth < 5 else 0 for rank in range(13)] for nth in range(6)]
+)
+"""What the nth card kept, 1 to 4, has in `place_of_ranks`, by its rank: int64 ``[6, 13]``."""
+
+
+@small_njit
+def _raise_to_pairs_of_six(
+    hand: int,
+    thrown: int,
+    r: np.ndarray,
+    crib_part: float,
+    table: np.ndarray,
+    scale: float,
+    out: np.ndarray,
+) -> None:
+    """As `raise_to_discards`, sooner, where two of six cards are thrown.
+
+    No keep is looked at card by card: its place and its nobs are sums over cards, and change
+    with the two that are thrown. What a card has in the place depends on how many are kept
+    below it.
+
+    Args:
+        thrown: the first of the two, when it has been thrown; else nothing.
+        crib_part: part of the table's crib, negative where it is the opponent's.
+        table: float64 ``[13, 13]``, mean cribs by rank.
+    """
+    above = 0
+    cards = hand if thrown else hand & (hand - 1)
+    for nth in range(_SIX - 1):
+        above += _PART_OF_PLACE[nth, lowest(cards) >> 2]
+        cards &= cards - 1
+    six = hand | thrown
+    if thrown:
+        _raise_with(lowest(thrown), hand, 0, 0, above, six, r, crib_part, table, scale, out)
+        return
+    below = 0
+    firsts = hand
+    for nth in range(_SIX - 1):
+        first = lowest(firsts)
+        firsts &= firsts - 1
+        best = _raise_with(first, firsts, nth, below, above, six, r, crib_part, table, scale, out)
+        out[first] = max(out[first], best)
+        below += _PART_OF_PLACE[nth + 1, first >> 2]
+        above -= _PART_OF_PLACE[nth, lowest(firsts) >> 2]
+
+
+@small_njit
+def _raise_with(
+    first: int,
+    seconds: int,
+    nth: int,
+    below: int,
+    above: int,
+    six: int,
+    r: np.ndarray,
+    crib_part: float,
+    table: np.ndarray,
+    scale: float,
+    out: np.ndarray,
+) -> float:
+    """Raise the numbers of some cards, each thrown with one other; returns the best.
+
+    Args:
+        first: the other.
+        seconds: the cards, all above some of those left and below none.
+        nth: how many are left below them.
+        below: what those have in the place of the keep.
+        above: what the others have in it while one below them is thrown.
+        six: all six cards.
+    """
+    unseen = FULL_DECK & ~six
+    starters = popcount(unseen)
+    may_flush = False
+    nobs = -_nobs(first, unseen)
+    for suit in range(4):
+        may_flush |= popcount(six & (EACH_RANK << suit)) >= _SIX - 2
+        nobs += count_nobs(six, suit) * popcount(unseen & (EACH_RANK << suit))
+    first_rank = first >> 2
+    best = out.dtype.type(-np.inf)
+    for at in range(nth, _SIX - 1):
+        second = lowest(seconds)
+        seconds &= seconds - 1
+        rank = second >> 2
+        above -= _PART_OF_PLACE[at, rank]
+        place = below + above
+        below += _PART_OF_PLACE[at + 1, rank]
+        if may_flush:
+            suits = _suits_of_any(six ^ (1 << first) ^ (1 << second), unseen, r)
+        else:
+            suits = nobs - _nobs(second, unseen)
+        total = _ALL_STARTERS[place] - RANK_SHOWS[place, first_rank] - RANK_SHOWS[place, rank]
+        value = (total + suits) / starters + crib_part * table[first_rank, rank]
+        raised = out.dtype.type(scale * value)
+        best = max(best, raised)
+        out[second] = max(out[second], raised)
+    return best
+
+
+@small_njit
+def _nobs(card: int, unseen: int) -> int:
+    """How many starters make a card his nobs."""
+    of_suit = popcount(unseen & (EACH_RANK << (card & 3)))
+    return of_suit if card >> 2 == JACK else 0
+
+
+@lean_njit
+def _suits_of_any(keep: int, unseen: int, r: np.ndarray) -> int:
+    return suit_points_of_all(keep, unseen, r)
 
 
 @lean_njit

@@ -147,18 +147,25 @@ def _write_history(
 ) -> None:
     players = r[R.PLAYERS]
     table = players * (r[R.DEALT] - r[R.THROWN])
+    part = 1.0 / table
     laid = 0
     goes = 0
-    for entry in range(s[S.HISTORY_LENGTH]):
-        word = history_entry(s, entry)
-        who = seen_from(word >> 6, seat, players)
-        card = word & 63
+    word = S.HISTORY
+    shift = 0
+    for _ in range(s[S.HISTORY_LENGTH]):
+        entry = (s[word] >> shift) & 255  # `history_entry`, without a division for each
+        shift += 8
+        if shift == 8 * S.ENTRIES_PER_WORD:
+            word += 1
+            shift = 0
+        who = seen_from(entry >> 6, seat, players)
+        card = entry & 63
         # Choices without a branch: which of both it is cannot be foretold.
         is_go = card == S.SAID_GO
         goes += is_go
         laid += not is_go
         of_go = at[_GOES] + who * table + laid - 1
-        out[of_go if is_go else at[_LAID] + who * N_CARDS + card] = 1.0 if is_go else laid / table
+        out[of_go if is_go else at[_LAID] + who * N_CARDS + card] = 1.0 if is_go else laid * part
     if goes:
         _write_barred(s, r, seat, at, out)
 
@@ -261,10 +268,12 @@ def observe(s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: np.nda
     out[at[_DEALER] + seen_from(s[S.DEALER], seat, players)] = 1.0
     sides = 2 if r[R.TEAMS] else players
     side = side_of(r, seat)
+    # A factor is found sooner than a quotient, and as float32 both are the same number.
+    point = 1.0 / r[R.TARGET]
     for step in range(sides):
         score = s[S.SCORE + around(side + step, sides)]
-        out[at[_SCORES] + step] = score / r[R.TARGET]
-        out[at[_TO_GO] + step] = min(float(r[R.TARGET] - score), NEAR) / NEAR
+        out[at[_SCORES] + step] = score * point
+        out[at[_TO_GO] + step] = min(float(r[R.TARGET] - score), NEAR) * (1.0 / NEAR)
     if s[S.PHASE] == _DISCARD:
         left = r[R.THROWN] - popcount(thrown)
         if left > 0:
@@ -277,7 +286,7 @@ def observe(s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: np.nda
         out[at[_STARTER] + 13 + (starter & 3)] = 1.0
     _write_history(s, r, seat, at, out)
     for step in range(players):
-        out[at[_HELD] + step] = s[S.HELD + around(seat + step, players)] / 6
+        out[at[_HELD] + step] = s[S.HELD + around(seat + step, players)] * (1.0 / 6)
     if s[S.PHASE] == _PLAY:
         # Only now: when the deal is over there is no series, whatever lies on the table.
         out[at[_PHASE] + 2] = 1.0

@@ -250,12 +250,14 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
                 if episodes.all_seats:
                     final["seat"] = observers
                 for name, values in tuple(final.items()):
-                    final[name] = np.zeros_like(values)
+                    final[name] = np.zeros(values.shape, values.dtype)
                     final[name][over] = values[over]
                     final[f"_{name}"] = ended.copy()
                 infos["final_info"] = {**final, **result}
                 infos["final_obs"] = np.empty(self.num_envs, object)  # of None
-                infos["final_obs"][over] = np.fromiter(observations[over], object, len(over))
+                infos["final_obs"][over] = np.fromiter(
+                    observations.take(over, 0), object, len(over)
+                )
                 infos["_final_obs"] = infos["_final_info"] = ended.copy()
                 episodes.reset(over)
                 episodes.look_again(over, observations, masks, observers)

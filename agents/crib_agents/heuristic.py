@@ -296,7 +296,7 @@ def _heuristic_actions(
 def _heuristic_play_on(
     states: np.ndarray,
     r: np.ndarray,
-    ev: np.ndarray,
+    ev: engine.Events,
     known: np.ndarray,
     rows: np.ndarray,
     seat: int,

@@ -13,6 +13,7 @@ from crib_env import rules as R
 from crib_env import state as S
 from crib_env._jit import lean_njit, njit, small_njit
 from crib_env.bits import lowest, popcount
+from crib_env.cards import N_CARDS
 from crib_env.episodes import PlayOn
 from crib_env.observation import offsets, recall, seen_by
 from crib_env.randomness import mix
@@ -78,9 +79,8 @@ def pick(cards: int, word: int) -> int:
 def mask_to_set(mask: np.ndarray) -> int:
     """An action mask, int8 ``[52]``, as a card set."""
     cards = 0
-    for card in range(mask.shape[0]):
-        if mask[card]:
-            cards |= 1 << card
+    for card in range(N_CARDS):
+        cards |= (mask[card] != 0) << card
     return cards
 
 
@@ -135,7 +135,7 @@ def _hash_seen(
 def _random_play_on(
     states: np.ndarray,
     r: np.ndarray,
-    ev: np.ndarray,
+    ev: engine.Events,
     known: np.ndarray,
     parts: np.ndarray,
     asked: np.ndarray,

@@ -89,7 +89,6 @@ def _play_out(
     samples: int,
     out: np.ndarray,
 ) -> None:
-    no_events = np.zeros((0, S.EVENT_WIDTH), np.int64)
     dealt = start.copy()
     s = start.copy()
     own = S.SCORE + engine.side_of(r, seat)
@@ -101,14 +100,14 @@ def _play_out(
             s[:] = dealt
             s[S.HAND + seat] = hands[k]
             if firsts[k] >= 0:
-                engine.apply(s, r, firsts[k], no_events)
+                engine.apply(s, r, firsts[k], engine.NO_EVENTS)
             out[k, 1] = min(out[k, 1], s[own])
             while s[S.PHASE] == _PLAY:
                 cards = engine.legal(s)
                 if cards:
-                    engine.apply(s, r, _greedy(s, cards), no_events)
+                    engine.apply(s, r, _greedy(s, cards), engine.NO_EVENTS)
                 else:
-                    engine.pass_turn(s, r, no_events)  # the hand dealt to that seat is stuck
+                    engine.pass_turn(s, r, engine.NO_EVENTS)  # the hand dealt to that seat is stuck
             out[k, 0] += _lead_of(s, r, seat) / samples
 
 
