@@ -21,6 +21,7 @@ from crib_train.selfplay.chances import make_chances, measure
 from crib_train.selfplay.ends import amid_play
 from crib_train.selfplay.heads import Sight
 from crib_train.selfplay.network import AfterstateNet
+from crib_train.selfplay.player import KernelPlayer
 from crib_train.selfplay.shows import DEALT, KEPT, PAIRS, Pieces, Shows, ascending
 
 Seen = tuple[NDArray[np.float32], NDArray[np.int8], NDArray[np.int64]]
@@ -145,3 +146,18 @@ def test_a_discard_is_chosen_whole(seen: list[Seen], net: AfterstateNet) -> None
         games.apply(games.all_rows, cards)
     wanted = np.take_along_axis(six.numpy(), np.array(PAIRS)[best], 1)
     assert (np.sort(np.stack(thrown, 1), 1) == wanted).all()
+
+
+def test_as_a_player_in_batches_it_chooses_the_same(seen: list[Seen], net: AfterstateNet) -> None:
+    """But for what bfloat16 rounds off."""
+    player = KernelPlayer(net)
+    same = number = 0
+    for observations, masks, _ in seen:
+        chosen = player.actions(observations, masks)
+        rows = np.arange(len(chosen))
+        assert (masks[rows, chosen] == 1).all()
+        logits, _ = net(torch.from_numpy(observations), torch.from_numpy(masks))
+        assert logits.numpy()[rows, chosen].min() > -0.3  # points' worth
+        same += int((logits.numpy().argmax(1) == chosen).sum())
+        number += len(chosen)
+    assert same / number > 0.98

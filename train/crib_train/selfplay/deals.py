@@ -10,23 +10,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from crib_agents.bot import BatchBot
 from crib_env import state as S
 from crib_env._jit import njit
 from crib_env.batch import GameBatch, Rows
-from crib_env.cards import N_CARDS, SUITS
+from crib_env.cards import SUITS
 from crib_env.expectation import CRIB_MEANS
 from crib_env.observation import POINT, split
 from crib_env.rules import SIX_CARD
 from crib_env.scoring import show_points
 from crib_env.win_probability import deal_starts
-from crib_train.selfplay.ends import amid_play
-from crib_train.selfplay.heads import PEGS, Sight
+from crib_train.selfplay.heads import PEGS
 from crib_train.selfplay.network import AfterstateNet
-from crib_train.selfplay.shows import DEALT, PAIRS, Pieces, ascending
+from crib_train.selfplay.player import judge_cards, judge_pairs
+from crib_train.selfplay.shows import DEALT, PAIRS
 
 _LATE = 70
 """Points from which both sides begin in the deals that teach the end."""
@@ -165,16 +164,12 @@ class Table:
                 batch.apply(theirs, guest.actions(*batch.observe(theirs, seats[theirs])))
         rows, seats = rows[mine], seats[mine]
         observations, _ = batch.observe(rows, seats)
-        with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16):
-            pieces = Pieces(torch.from_numpy(observations))
-            six = ascending(pieces["hand"], DEALT)
-            chances = net.judge_discards(pieces, six).float()
-            best = chances.topk(_TRIED, 1).indices.numpy()
+        cards, worth = judge_pairs(net, observations)
+        best = np.argsort(-worth, 1, kind="stable")[:, :_TRIED]
         tried = np.where(
             random.random(len(rows)) < mishaps, random.integers(_TRIED, size=len(rows)), 0
         )
         pairs = best[np.arange(len(rows)), tried]
-        cards = six.numpy()
         for place in (0, 1):
             batch.apply(rows, cards[np.arange(len(rows)), _PLACES[pairs, place]])
         notes.add(rows, seats, observations, pairs, _NOTHING)
@@ -201,29 +196,14 @@ class Table:
         if not len(rows):
             return
         observations, masks = batch.observe(rows, seats)
-        held = int((masks != 0).sum(1).max())
-        with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16):
-            pieces = Pieces(torch.from_numpy(observations))
-            # Legal cards alone, so that few are judged in vain.
-            some = ascending(torch.from_numpy(masks), held)
-            cards = some.clamp(max=_LAST_CARD)
-            sight = Sight(pieces)
-            pegs, shows = net.play(sight, cards).exp(), net.show(sight).exp()
-            standing = net.standing(pieces, cards)
-        chances = np.empty(cards.shape, np.float32)
-        own, other, dealing, show, now = (part.numpy() for part in standing)
-        shown, skunked = net.ends.shown.numpy(), net.ends.skunked.numpy()
-        amid_play(
-            own, other, dealing, show, now, pegs.numpy(), shows.numpy(), shown, skunked, chances
-        )
-        chances[some.numpy() > _LAST_CARD] = -1.0
+        cards, worth = judge_cards(net, observations, masks)
         legal = (masks != 0).sum(1)
         choices = np.where(
             random.random(len(rows)) < mishaps,
             random.integers(legal),
-            chances.argmax(1),
+            worth.argmax(1),
         )
-        chosen = cards.numpy()[np.arange(len(rows)), choices]
+        chosen = cards[np.arange(len(rows)), choices]
         notes.add(rows, seats, observations, chosen, self._pegged()[rows])
         batch.apply(rows, chosen)
 
@@ -280,5 +260,4 @@ def _count_shows(games: np.ndarray, r: np.ndarray, out: np.ndarray) -> None:
 
 
 _PLACES = np.array(PAIRS)
-_LAST_CARD = N_CARDS - 1
 _NOTHING = np.zeros((0, 2), np.int64)

@@ -40,7 +40,7 @@ _WORDS = 1 << 16
 """Chances at the discard are kept in 16 bits: a hundredth of a point's worth is many steps."""
 _LEAST_WORTH = 0.004
 """P(win): logits are in points, but a point is never taken to be worth less than this."""
-_PLAYING = 2
+PLAYING = 2
 """Place in the piece ``phase`` of the play."""
 
 
@@ -160,7 +160,7 @@ class AfterstateNet(nn.Module):
         pieces = Pieces(observation)
         allowed = action_mask != 0
         chances = torch.where(
-            pieces["phase"][:, _PLAYING:] > 0, self._in_play(pieces), self._in_discard(pieces)
+            pieces["phase"][:, PLAYING:] > 0, self._in_play(pieces), self.in_discard(pieces)
         )
         chances = torch.where(allowed & (pieces["hand"] > 0), chances, -1.0)
         best = chances.amax(1, keepdim=True)
@@ -172,8 +172,11 @@ class AfterstateNet(nn.Module):
         cards = ascending(pieces["hand"], KEPT)
         return _spread_over_cards(cards, self.judge_play(pieces, cards.clamp(max=N_CARDS - 1)))
 
-    def _in_discard(self, pieces: Pieces) -> Tensor:
-        """The best discard with each card in it, and with what is thrown already."""
+    def in_discard(self, pieces: Pieces) -> Tensor:
+        """The worth of the best discard with each card in it, float32 ``[B, 52]``.
+
+        Where one card is thrown already it is of the pair.
+        """
         six = ascending(pieces["hand"] + pieces["thrown"], SIX_CARD.dealt)
         places = six
         six = six.clamp(max=N_CARDS - 1)  # amid the play there are fewer; nobody asks then

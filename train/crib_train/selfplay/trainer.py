@@ -12,9 +12,10 @@ from crib_agents.bot import BatchBot
 from crib_env.sb3 import as_vec_env
 from crib_env.vector import CribbageVectorEnv
 from crib_train.checkpoint import Run
-from crib_train.players import NetPlayer, net_of
 from crib_train.selfplay.algorithm import AfterstatePolicy, SelfPlay
 from crib_train.selfplay.chances import make_chances, measure
+from crib_train.selfplay.network import AfterstateNet
+from crib_train.selfplay.player import KernelPlayer
 from crib_train.settings import SelfPlaySettings
 from crib_train.training import Report, Stop, Trainer
 
@@ -46,7 +47,7 @@ class SelfPlayTrainer(Trainer):
     def begin_anew(self, seed: int, random: np.random.Generator) -> None:
         """Draw deals, mishaps and guests from a seed on, now and then by new tables of chances."""
         if self._chances_are_due():
-            self._measure_chances(NetPlayer(net_of(self.model.policy)), seed)
+            self._measure_chances(KernelPlayer(self.model.policy.net), seed)
         self.model.random = np.random.default_rng(seed)
 
     def _chances_are_due(self) -> bool:
@@ -64,7 +65,9 @@ class SelfPlayTrainer(Trainer):
         """A fixed player or a past self."""
         fixed = self.fixed and random.random() < self.settings.fixed_guests
         if self.pool.players and not fixed:
-            return self.pool.players[random.integers(len(self.pool.players))]
+            net = self.pool.players[random.integers(len(self.pool.players))].net
+            assert isinstance(net, AfterstateNet)
+            return KernelPlayer(net)
         if not self.fixed:
             return None
         guest = self.fixed[random.integers(len(self.fixed))]
