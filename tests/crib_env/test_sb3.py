@@ -113,7 +113,7 @@ def test_what_is_no_batch_of_ours_is_refused_in_words() -> None:
     other: Any = gymnasium.make_vec("CartPole-v1", num_envs=2)
     for nothing in (other, None, "medium"):
         with pytest.raises(InvalidRulesError, match="takes a CribbageVectorEnv"):
-            as_vec_env(nothing)
+            as_vec_env(nothing)  # type: ignore[arg-type]
     wrapped: Any = RecordEpisodeStatistics(make(2))
     with pytest.raises(InvalidRulesError, match="would pass over the wrapper"):
         as_vec_env(wrapped)
