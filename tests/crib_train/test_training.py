@@ -19,7 +19,7 @@ from sb3_contrib import MaskablePPO
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from crib_env.cli import main
-from crib_train.checkpoint import Config, Run
+from crib_train.checkpoint import Config, Run, write_tensors
 from crib_train.errors import TrainingError
 from crib_train.model_card import machine, versions
 from crib_train.settings import PPOSettings, Settings
@@ -232,6 +232,14 @@ def test_a_damaged_checkpoint_gets_one_line(
     assert f"{run.newest()} {says}" in shown.err
     assert shown.err.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_a_full_disk_is_an_error_of_the_system(tmp_path: Path) -> None:
+    tensors = {"weights": torch.arange(100_000)}
+    write_tensors(tensors, tmp_path / "tensors.pt")
+    assert_same(torch.load(tmp_path / "tensors.pt", weights_only=True), tensors)
+    with pytest.raises(OSError, match="No space left"):
+        write_tensors(tensors, Path("/dev/full"))
 
 
 def test_one_process_at_a_time_trains_a_run(whole: tuple[Run, Any], tmp_path: Path) -> None:

@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -204,9 +205,9 @@ class Run:
         part = self._checkpoints / f".{place.name}.tmp"
         part.mkdir()
         model.save(part / "model.zip", exclude=_NOT_SAVED)
-        torch.save(pool.weights(), part / "pool.pt")
+        write_tensors(pool.weights(), part / "pool.pt")
         if champion is not None:
-            torch.save(champion, part / _CHAMPION)
+            write_tensors(champion, part / _CHAMPION)
         (part / "state.json").write_text(json.dumps(asdict(state), indent=2) + "\n")
         if place.exists():  # after a resume from this very checkpoint: it is the same
             shutil.rmtree(part)
@@ -215,6 +216,17 @@ class Run:
         for old in self.checkpoints()[:-keep]:
             shutil.rmtree(old)
         return place
+
+
+def write_tensors(tensors: object, path: Path) -> None:
+    """Write what `torch.load` reads.
+
+    Raises:
+        OSError: when the disk is full, where torch itself raises something of its own.
+    """
+    data = io.BytesIO()
+    torch.save(tensors, data)
+    path.write_bytes(data.getbuffer())
 
 
 def load_checkpoint(checkpoint: Path, model: BaseAlgorithm, pool: Pool) -> State:
