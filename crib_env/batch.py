@@ -9,6 +9,7 @@ from crib_env import engine
 from crib_env import state as S
 from crib_env._jit import lean_njit
 from crib_env.cards import N_CARDS
+from crib_env.errors import IllegalActionError
 from crib_env.observation import observation_size, observe, offsets, write_mask
 from crib_env.rules import SIX_CARD, Rules
 
@@ -147,11 +148,17 @@ class GameBatch:
         """Lay a card in each row and go on to the next decision.
 
         Raises:
-            IndexError: when a card is not legal there; later rows are untouched.
+            IllegalActionError: when there is not a card by index for each row, or when one
+                is not legal there; later rows are untouched.
         """
-        wrong = _apply(self.states, self.rules_row, rows, cards, engine.NO_EVENTS)
+        if cards.shape != rows.shape or cards.dtype.kind not in "iu":
+            raise IllegalActionError(
+                f"{len(rows)} cards by index are to be laid, not {cards.dtype} {list(cards.shape)}"
+            )
+        given = np.ascontiguousarray(cards, np.int64)
+        wrong = _apply(self.states, self.rules_row, rows, given, engine.NO_EVENTS)
         if wrong >= 0:
-            raise IndexError(f"card {cards[wrong]} is not legal in game {rows[wrong]}")
+            raise IllegalActionError(f"card {cards[wrong]} is not legal in game {rows[wrong]}")
         self.settle(rows)
 
     def legal(self, rows: Rows, cards: NDArray[np.int64]) -> NDArray[np.bool_]:

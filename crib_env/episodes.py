@@ -22,7 +22,7 @@ from crib_env._jit import njit
 from crib_env.batch import GameBatch, Rows
 from crib_env.cards import N_CARDS
 from crib_env.engine import NO_EVENTS
-from crib_env.errors import InvalidRulesError, InvalidViewError
+from crib_env.errors import IllegalActionError, InvalidRulesError, InvalidViewError
 from crib_env.game import check_dealer, check_deck, check_scores
 from crib_env.randomness import next_random
 from crib_env.rewards import CUSTOM, Change, Reward, get_chances, get_reward, number_of
@@ -266,8 +266,12 @@ class Episodes:
             if not len(rows):
                 return
             observations, masks = batch.observe(rows, batch.to_act[rows])
-            cards = opponent.actions(observations, masks)
-            batch.apply(rows, np.asarray(cards, np.int64))
+            cards = np.asarray(opponent.actions(observations, masks))
+            try:
+                batch.apply(rows, cards)
+            except IllegalActionError as error:
+                name = getattr(opponent, "name", type(opponent).__name__)
+                raise IllegalActionError(f"opponent {name}: {error}") from None
 
     def legal(self, rows: Rows, cards: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether each card may be laid, bool ``[n]``."""
@@ -324,7 +328,11 @@ class Episodes:
     def _ask_reward(self, rows: Rows, by_seat: NDArray[np.float64]) -> None:
         """Rewards of a callable."""
         for side in set(self._sides.tolist()):
-            paid = np.asarray(self.reward(self._change(rows, side)), np.float64)
+            paid = np.asarray(self.reward(self._change(rows, side)))
+            if paid.dtype.kind not in "iufb" or paid.shape not in ((), rows.shape):
+                raise InvalidRulesError(
+                    f"a reward is {len(rows)} numbers, not {paid.dtype} {list(paid.shape)}"
+                )
             for seat in np.flatnonzero(self._sides == side):
                 by_seat[rows, seat] = paid
 

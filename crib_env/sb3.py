@@ -35,7 +35,10 @@ class BridgedVecEnv(VecEnv):
         """Begin all episodes; observations float32 ``[n, D]``."""
         first = self._seeds[0]
         seeds = None if first is None else list(self._seeds)
-        observations, infos = self.vector_env.reset(seed=seeds)
+        options = self._options[0]
+        if any(each is not options and each != options for each in self._options):
+            raise InvalidRulesError("the options of a reset are the same for all rows")
+        observations, infos = self.vector_env.reset(seed=seeds, options=options)
         self._reset_seeds()
         self._reset_options()
         self._masks = infos["action_mask"]
@@ -114,7 +117,7 @@ def as_vec_env(vector_env: CribbageVectorEnv) -> BridgedVecEnv:
         InvalidRulesError: when it does not reset in the same step, as these need, or
             is wrapped, or has all seats to decide for.
     """
-    unwrapped = vector_env.unwrapped
+    unwrapped = getattr(vector_env, "unwrapped", vector_env)
     if not isinstance(unwrapped, CribbageVectorEnv):
         raise InvalidRulesError(f"as_vec_env takes a CribbageVectorEnv, not {vector_env!r}")
     if unwrapped is not vector_env:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias, cast
 
@@ -22,7 +23,7 @@ from crib_env.env import (
     observation_space,
 )
 from crib_env.episodes import Episodes, Opponent, Outcome, Seat
-from crib_env.errors import IllegalActionError, InvalidRulesError
+from crib_env.errors import IllegalActionError, InvalidRulesError, InvalidViewError
 from crib_env.rewards import Reward
 from crib_env.rules import Rules, get_rules
 
@@ -44,6 +45,16 @@ def batched(space: spaces.Box, number: int) -> spaces.Box:
         setattr(batch, name, np.broadcast_to(getattr(batch, name), shape))
     batch._shape = shape
     return batch
+
+
+def _mode(mode: str | AutoresetMode) -> AutoresetMode:
+    try:
+        return AutoresetMode(mode)
+    except ValueError:
+        names = ", ".join(repr(known.value) for known in AutoresetMode)
+        raise InvalidRulesError(
+            f"autoreset_mode is an AutoresetMode or one of {names}, not {mode!r}"
+        ) from None
 
 
 class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[Any]]):
@@ -90,17 +101,18 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
         autoreset_mode: str | AutoresetMode = AutoresetMode.SAME_STEP,
         render_mode: str | None = None,
     ) -> None:
-        if isinstance(num_envs, bool) or not isinstance(num_envs, int) or num_envs < 1:
+        whole = isinstance(num_envs, int | np.integer) and not isinstance(num_envs, bool)
+        if not whole or num_envs < 1:
             raise InvalidRulesError(f"num_envs is a whole number from 1, not {num_envs!r}")
         if illegal_action not in ("lose", "raise"):
             raise InvalidRulesError(f"illegal_action is lose or raise, not {illegal_action!r}")
         if render_mode is not None:
             raise InvalidRulesError("a vector environment does not render")
-        self.num_envs = num_envs
+        self.num_envs = num_envs = int(num_envs)
         self.rules = get_rules(rules)
         self.render_mode = None
         self.illegal_action = illegal_action
-        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.autoreset_mode = _mode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self.single_observation_space = observation_space(self.rules)
         self.single_action_space = spaces.Discrete(N_CARDS)
@@ -140,11 +152,14 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
 
         Returns:
             Observations float32 ``[num_envs, D]`` and infos.
+
+        Raises:
+            InvalidRulesError: for seeds that are no whole numbers, or not one a row.
+            InvalidCardError, InvalidViewError: for options that do not fit the rules.
         """
-        self._seed_rows(seed)
         given = check_options(options)
-        chosen = given.get("reset_mask")
-        rows = self._episodes.rows if chosen is None else np.flatnonzero(chosen)
+        rows = self._chosen(given.get("reset_mask"))
+        self._seed_rows(seed)
         start = [given.get(name) for name in START_OPTIONS]
         if any(value is not None for value in start):
             for row in rows:
@@ -159,6 +174,17 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
             infos |= {"seat": observers, "_seat": np.ones(self.num_envs, np.bool_)}
         return observations, infos
 
+    def _chosen(self, reset_mask: Any) -> NDArray[np.int64]:
+        """The rows of a ``reset_mask``; all without one."""
+        if reset_mask is None:
+            return self._episodes.rows
+        mask = np.asarray(reset_mask)
+        if mask.dtype != np.bool_ or mask.shape != (self.num_envs,):
+            raise InvalidViewError(
+                f"reset_mask is bool [{self.num_envs}], not {mask.dtype} {list(mask.shape)}"
+            )
+        return np.flatnonzero(mask)
+
     def _seed_rows(self, seed: int | list[int | None] | None) -> None:
         if isinstance(seed, int | np.integer):
             seeds: list[int | None] = [int(seed) + row for row in range(self.num_envs)]
@@ -168,7 +194,12 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
             fresh = np.random.SeedSequence().generate_state(self.num_envs, np.uint64)
             seeds = [int(word) for word in fresh]
         else:
-            seeds = list(seed)
+            try:
+                seeds = [None if each is None else operator.index(each) for each in seed]
+            except TypeError:
+                raise InvalidRulesError(
+                    f"a seed is a whole number, or one for each environment, not {seed!r}"
+                ) from None
             if len(seeds) != self.num_envs:
                 raise InvalidRulesError(
                     f"{self.num_envs} environments take as many seeds, not {len(seeds)}"

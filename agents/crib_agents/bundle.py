@@ -39,6 +39,7 @@ VERSION = 1
 """Version of the folder's form; a bundle of another is refused."""
 MODEL, SPEC, VECTORS, MODEL_CARD = "model.onnx", "spec.json", "vectors.jsonl", "MODEL_CARD.md"
 
+_TIE_BREAK = "lowest index"
 _MOST_HEAT = 100.0
 _LONGEST_NAME = 64
 _SAME = 1e-6
@@ -105,7 +106,7 @@ def describe(
         observation_size=observation_size(rules),
         observation=_pieces(rules),
         crib_means={"own": own.tolist(), "opponent": opponent.tolist()},
-        tie_break="lowest index",
+        tie_break=_TIE_BREAK,
         logit_of_masked=logit_of_masked,
         value=value,
         opset=opset,
@@ -200,7 +201,8 @@ class BundleBot(BatchBot):
         words = np.zeros(len(observations), np.int64)
         _position_words(observations, self.rules.to_array(), offsets(self.rules), self.seed, words)
         chance = (words >> 11 & ((1 << 53) - 1)) / float(1 << 53)
-        heated = (logits.astype(np.float64) - logits.max(1, keepdims=True)) / self.temperature
+        with np.errstate(over="ignore"):  # nearly cold, what is not the best has no chance
+            heated = (logits.astype(np.float64) - logits.max(1, keepdims=True)) / self.temperature
         odds = np.where(masks != 0, np.exp(heated), 0.0).cumsum(1)
         return (odds > (chance * odds[:, -1])[:, None]).argmax(1)
 
@@ -270,6 +272,11 @@ def _read(folder: Path, name: str) -> bytes:
         raise BotError(f"bundle {folder}: cannot read {name}: {error.strerror}") from None
 
 
+def is_name(name: str) -> bool:
+    """Whether a bundle may be called so: 1 to 64 printable characters."""
+    return name.isprintable() and 0 < len(name) <= _LONGEST_NAME
+
+
 class _Heading(msgspec.Struct, frozen=True):
     format: str
     version: int
@@ -291,7 +298,7 @@ def read_spec(folder: Path) -> Spec:
                 f"bundle {folder} is of version {heading.version}; this library reads {VERSION}"
             )
         spec = msgspec.json.decode(data, type=Spec)
-        if not spec.name.isprintable() or not 0 < len(spec.name) <= _LONGEST_NAME:
+        if not is_name(spec.name):
             raise BotError(f"bundle {folder}: {SPEC} is damaged: its name is {spec.name!r:.80}")
         return spec
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -309,6 +316,11 @@ def _check_fits(spec: Spec, folder: Path, rules: Rules) -> None:
         raise BotError(f"bundle {folder} plays another game: its {', '.join(differ)} differ")
     if spec.cards != [str(card) for card in CARDS]:
         raise BotError(f"bundle {folder} has its cards in another order")
+    if spec.tie_break != _TIE_BREAK:
+        raise BotError(
+            f"bundle {folder} lays of equal cards the one with the {spec.tie_break!r:.40}, here it "
+            f"is the {_TIE_BREAK!r}"
+        )
     ours = _pieces(rules)
     for index, piece in enumerate(ours):
         theirs = spec.observation[index] if index < len(spec.observation) else None

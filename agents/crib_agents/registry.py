@@ -69,11 +69,15 @@ def make_bot(
         throws, lays = (make_bot(part, rules=wanted, seed=seed) for part in parts)
         return ComposedBot(throws, lays, wanted)
     path = Path(name)
-    if path.is_dir():
+    try:
+        is_folder, is_there = path.is_dir(), path.exists()
+    except OSError:  # a name that is too long for one
+        is_folder = is_there = False
+    if is_folder:
         from crib_agents.bundle import load_bundle
 
         return load_bundle(path, rules=wanted, seed=seed, **options)
-    if path.exists():
+    if is_there:
         raise BotError(f"{name} is a file; a trained player is the folder that `crib export` makes")
     raise BotError(
         f"no bot {str(name)!r}: there are {', '.join(bot_names())}, or a bundle's folder"

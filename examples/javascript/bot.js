@@ -47,8 +47,12 @@ async function reply(player, line) {
   }
 }
 
+if (process.argv.length !== 3) {
+  console.error("usage: node bot.js BUNDLE");
+  process.exit(2);
+}
 try {
-  const player = await loadPlayer(await loadRuntime(), fromFolder(process.argv[2] ?? "."));
+  const player = await loadPlayer(await loadRuntime(), fromFolder(process.argv[2]));
   for await (const line of createInterface({ input: process.stdin })) {
     if (line.trim() === "") continue;
     const said = await reply(player, line);

@@ -89,8 +89,12 @@ export class Player {
    * @param {Record<string, any>} spec
    * @param {Encoder} encoder
    * @param {{ temperature?: number, random?: () => number }} options
+   * @throws {RangeError} for a temperature that is none
    */
   constructor(ort, session, spec, encoder, { temperature = 0, random = Math.random }) {
+    if (!(Number.isFinite(temperature) && temperature >= 0)) {
+      throw new RangeError(`a temperature is a number from 0, not ${String(temperature)}`);
+    }
     this.ort = ort;
     this.session = session;
     this.encoder = encoder;
@@ -127,7 +131,7 @@ export class Player {
   async choose(view) {
     const { observation, mask } = this.encoder.encode(view);
     const { logits } = await this.judge(observation, mask);
-    return this.temperature > 0 ? this.draw(logits) : best(logits);
+    return this.temperature > 0 ? this.draw(logits, mask) : best(logits);
   }
 
   /**
@@ -165,13 +169,17 @@ export class Player {
   }
 
   /**
-   * A card by the softmax of the logits; those of illegal cards are so low that they never come.
+   * A legal card by the softmax of the logits.
    * @private
    * @param {Float32Array} logits
+   * @param {Int8Array} mask
    */
-  draw(logits) {
+  draw(logits, mask) {
     const most = Math.max(...logits);
-    const odds = Array.from(logits, (logit) => Math.exp((logit - most) / this.temperature));
+    const odds = Array.from(
+      logits,
+      (logit, card) => mask[card] * Math.exp((logit - most) / this.temperature),
+    );
     let left = this.random() * odds.reduce((sum, chance) => sum + chance, 0);
     const card = odds.findIndex((chance) => (left -= chance) < 0);
     return card < 0 ? best(logits) : card;

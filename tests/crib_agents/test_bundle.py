@@ -236,6 +236,7 @@ SPOILS: list[tuple[Callable[[Path], Any], str]] = [
     (lambda folder: edit(folder, rules={"target": 61, "skunk_line": 31, "double_skunk_line": None}),
      "plays another game: its .*target"),
     (lambda folder: edit(folder, rules={"jokers": 2}), "rules have no field 'jokers'"),
+    (lambda folder: edit(folder, tie_break="highest index"), "of equal cards .*'highest index'"),
     (other_order, "cards in another order"),
     (other_piece, "reads other observations: piece 'laid'"),
     (fewer_pieces, "reads other observations: piece 'barred'"),

@@ -70,6 +70,7 @@ def test_bots_may_be_given_as_objects() -> None:
         ("play:easy+discard:easy", "no bot 'play:easy"),
         ("blind:", "a bot has a name"),
         ("blind:nobody", "no bot 'nobody'"),
+        ("discard:easy+play:" + 300 * "x", "no bot 'xxx"),
     ],
 )
 def test_names_that_are_none(name: str, words: str) -> None:

@@ -111,11 +111,26 @@ def test_wrong_autoreset_is_refused_in_words(mode: str, name: str) -> None:
 
 def test_what_is_no_batch_of_ours_is_refused_in_words() -> None:
     other: Any = gymnasium.make_vec("CartPole-v1", num_envs=2)
-    with pytest.raises(InvalidRulesError, match="takes a CribbageVectorEnv"):
-        as_vec_env(other)
+    for nothing in (other, None, "medium"):
+        with pytest.raises(InvalidRulesError, match="takes a CribbageVectorEnv"):
+            as_vec_env(nothing)  # type: ignore[arg-type]
     wrapped: Any = RecordEpisodeStatistics(make(2))
     with pytest.raises(InvalidRulesError, match="would pass over the wrapper"):
         as_vec_env(wrapped)
+
+
+def test_options_hold_for_the_next_reset() -> None:
+    envs = as_vec_env(make(3))
+    options = {"dealer": 1, "scores": [7, 9]}
+    envs.seed(4)
+    envs.set_options(options)
+    expected, _ = make(3).reset(seed=4, options=options)
+    assert np.array_equal(envs.reset(), expected)
+    envs.seed(4)
+    assert np.array_equal(envs.reset(), make(3).reset(seed=4)[0])
+    envs.set_options([{"dealer": 0}, {"dealer": 1}, {"dealer": 0}])
+    with pytest.raises(InvalidRulesError, match="the same for all rows"):
+        envs.reset()
 
 
 def test_all_seats_are_refused_in_words() -> None:

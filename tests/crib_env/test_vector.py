@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.vector.utils import batch_space
 
 from crib_agents import make_bot
-from crib_env.errors import IllegalActionError, InvalidRulesError
+from crib_env.errors import IllegalActionError, InvalidRulesError, InvalidViewError
 from crib_env.observation import split
 from crib_env.rules import PRESETS, SIX_CARD, get_rules
 from crib_env.vector import CribbageVectorEnv
@@ -120,6 +120,9 @@ def test_rows_meet_their_own_opponents() -> None:
 def test_mistakes_are_named() -> None:
     with pytest.raises(InvalidRulesError, match="whole number from 1"):
         CribbageVectorEnv(0)
+    with pytest.raises(InvalidRulesError, match=r"one of 'NextStep'.*, not 'SAME_STEP'"):
+        CribbageVectorEnv(2, autoreset_mode="SAME_STEP")
+    assert type(CribbageVectorEnv(np.int64(2)).num_envs) is int  # type: ignore[arg-type]
     envs = CribbageVectorEnv(2, illegal_action="raise")
     with pytest.raises(gymnasium.error.ResetNeeded):
         envs.step(np.zeros(2, np.int64))
@@ -148,6 +151,85 @@ def test_seeds_by_row() -> None:
     assert np.array_equal(one[0], two[0])
     assert not np.array_equal(one[1], one[2])
     assert not np.array_equal(one[1:], two[1:]), "rows without a seed differ every time"
+
+
+@pytest.mark.parametrize("seed", [1.5, "x", [1, 2.5, 3], np.array(7)])
+def test_seeds_that_are_no_whole_numbers_are_refused(seed: Any) -> None:
+    with pytest.raises(InvalidRulesError, match="a seed is a whole number, or one for each"):
+        CribbageVectorEnv(3).reset(seed=seed)
+
+
+def test_seeds_by_row_in_an_array() -> None:
+    one, _ = CribbageVectorEnv(3).reset(seed=np.array([4, 5, 6]))  # type: ignore[arg-type]
+    two, _ = CribbageVectorEnv(3).reset(seed=4)
+    assert np.array_equal(one, two)
+
+
+@pytest.mark.parametrize(
+    "mask", [[True] * 4, [True] * 2, [[True]] * 3, [1, 0, 1], [0.5, 0, 0], "x", True]
+)
+def test_a_mask_of_other_rows_is_refused(mask: Any) -> None:
+    """Compiled code would write where there is no game."""
+    envs = CribbageVectorEnv(3, autoreset_mode="Disabled")
+    before, _ = envs.reset(seed=0)
+    with pytest.raises(InvalidViewError, match=r"reset_mask is bool \[3\], not "):
+        envs.reset(seed=1, options={"reset_mask": mask})
+    after, _ = envs.reset(options={"reset_mask": [False] * 3})
+    assert np.array_equal(before, after)
+
+
+class Answers:
+    """A player who answers what it is told to."""
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def actions(self, observations: Any, masks: Any) -> Any:
+        return self.answer(masks)
+
+
+ODD_ANSWERS = {
+    "too few": lambda masks: masks.argmax(1)[:-1],
+    "too many": lambda masks: np.append(masks.argmax(1), 0),
+    "a column": lambda masks: masks.argmax(1)[:, None],
+    "one": lambda masks: 0,
+    "nothing": lambda masks: None,
+    "no numbers": lambda masks: ["5H"] * len(masks),
+    "halves": lambda masks: masks.argmax(1) + 0.5,
+    "illegal": lambda masks: masks.argmin(1),
+    "outside": lambda masks: np.full(len(masks), 52),
+}
+
+
+@pytest.mark.parametrize("odd", ODD_ANSWERS)
+def test_an_opponent_that_answers_with_anything_else_is_named(odd: str) -> None:
+    envs = CribbageVectorEnv(16, opponent=Answers(ODD_ANSWERS[odd]))
+    with pytest.raises(IllegalActionError, match=r"^opponent Answers: "):
+        envs.reset(seed=0)  # in some games it is the pone, who throws first
+
+
+def test_opponents_may_answer_with_any_whole_numbers() -> None:
+    expected: list[np.ndarray] = []
+    for kind in (np.int64, np.int8, np.uint16, list):
+        answer = lambda masks, kind=kind: (  # noqa: E731
+            masks.argmax(1).tolist() if kind is list else masks.argmax(1).astype(kind)
+        )
+        envs = CribbageVectorEnv(4, opponent=Answers(answer))
+        _, infos = envs.reset(seed=0)
+        for _ in range(10):
+            observations, *_, infos = envs.step(infos["action_mask"].argmax(1))
+        expected.append(observations)
+    assert all(np.array_equal(expected[0], each) for each in expected)
+
+
+@pytest.mark.parametrize(
+    "reward", [lambda change: None, lambda change: "x", lambda change: np.zeros(3)]
+)
+def test_a_reward_that_is_no_number_is_refused(reward: Any) -> None:
+    envs = CribbageVectorEnv(4, opponent="random", reward=reward)
+    _, infos = envs.reset(seed=0)
+    with pytest.raises(InvalidRulesError, match="a reward is 4 numbers, not "):
+        envs.step(infos["action_mask"].argmax(1))
 
 
 def test_options_hold_for_every_row() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -89,6 +90,16 @@ def test_several_runs_are_told_apart(tmp_path: Path) -> None:
     rates, loss = plot(runs, "steps", "deals").axes
     assert "two against medium" in [line.get_label() for line in rates.get_lines()]
     assert [line.get_label() for line in loss.get_lines()] == ["one", "two"]
+
+
+def test_runs_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    folders = [small_run(tmp_path / part / "hard") for part in ("one", "two")]
+    other = small_run(tmp_path / "smoke")
+    picture = tmp_path / "curves.svg"
+    # Twice the same is drawn once.
+    assert run(*folders, other, folders[0], "--plot", picture) == 0
+    names = re.findall(r"<!-- (\S+) against medium -->", picture.read_text())
+    assert names == [str(folders[0]), str(folders[1]), "smoke"]
 
 
 @pytest.mark.parametrize(

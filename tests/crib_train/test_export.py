@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -112,12 +113,19 @@ def test_an_older_checkpoint_can_be_exported(run: Run, tmp_path: Path) -> None:
     ).all()
 
 
+def test_a_checkpoint_of_another_run_is_refused(run: Run, tmp_path: Path) -> None:
+    other = Path(shutil.copytree(run.folder, tmp_path / "other"))
+    with pytest.raises(TrainingError, match="no checkpoint of"):
+        export(run, tmp_path / "bundle", Run(other).newest(), games=2)
+    assert [path.name for path in tmp_path.iterdir()] == ["other"]
+
+
 def test_nothing_is_left_of_an_export_that_fails(
     run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as left:
         main(["export", str(run.folder), "--output", str(tmp_path / "b"),
-              "--checkpoint", str(tmp_path / "nowhere")])  # fmt: skip
+              "--checkpoint", str(run.newest().with_name("nowhere"))])  # fmt: skip
     assert left.value.code == 2
     assert "nowhere lacks state.json" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []

@@ -19,7 +19,7 @@ from sb3_contrib import MaskablePPO
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from crib_env.cli import main
-from crib_train.checkpoint import Config, Run
+from crib_train.checkpoint import Config, Run, write_tensors
 from crib_train.errors import TrainingError
 from crib_train.model_card import machine, versions
 from crib_train.settings import PPOSettings, Settings
@@ -198,8 +198,10 @@ def test_curves(whole: tuple[Run, Any]) -> None:
         ("pool.pt", b"", "is damaged"),
         ("state.json", b"{", "is damaged"),
         ("state.json", None, "lacks state.json"),
-        ("model.zip", None, "lacks model.zip"),
+        ("model.zip", None, "lacks model.zip\n"),
         ("pool.pt", None, "lacks pool.pt"),
+        ("champion.pt", b"PK nothing", "is damaged"),
+        ("champion.pt", None, "lacks champion.pt"),
     ],
 )
 @pytest.mark.parametrize("command", ["train", "export"])
@@ -221,7 +223,7 @@ def test_a_damaged_checkpoint_gets_one_line(
     folder, bundle = str(run.folder), str(tmp_path / "bundle")
     arguments = {
         "train": ["train", "--resume", folder],
-        "export": ["export", folder, "--output", bundle],
+        "export": ["export", folder, "--champion", "--output", bundle],
     }
     with pytest.raises(SystemExit) as left:
         main(arguments[command])
@@ -230,6 +232,23 @@ def test_a_damaged_checkpoint_gets_one_line(
     assert f"{run.newest()} {says}" in shown.err
     assert shown.err.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_a_full_disk_is_an_error_of_the_system(tmp_path: Path) -> None:
+    tensors = {"weights": torch.arange(100_000)}
+    write_tensors(tensors, tmp_path / "tensors.pt")
+    assert_same(torch.load(tmp_path / "tensors.pt", weights_only=True), tensors)
+    with pytest.raises(OSError, match="No space left"):
+        write_tensors(tensors, Path("/dev/full"))
+
+
+def test_one_process_at_a_time_trains_a_run(whole: tuple[Run, Any], tmp_path: Path) -> None:
+    run = cut(whole[0], tmp_path / "run", 640)
+    before = sorted(path.name for path in run.folder.rglob("*"))
+    with run.held(), pytest.raises(TrainingError, match="is being trained by another process"):
+        trained(Run(run.folder), resume=True)
+    assert sorted(path.name for path in run.folder.rglob("*")) == before
+    assert trained(run, resume=True).is_over
 
 
 def test_killed_before_the_first_checkpoint(

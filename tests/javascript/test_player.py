@@ -119,6 +119,13 @@ def test_without_the_runtime_it_says_how_to_get_it(greedy: Path, tmp_path: Path)
     assert outcome.stderr.endswith("onnxruntime-web is not installed: run npm ci in this folder\n")
 
 
+@pytest.mark.parametrize("script", ["bot.js", "verify.js"])
+def test_without_a_bundle_it_says_how_it_is_called(script: str) -> None:
+    outcome = node(JAVASCRIPT / script)
+    assert outcome.returncode == 2
+    assert outcome.stderr.startswith(f"usage: node {script} BUNDLE")
+
+
 @pytest.mark.slow
 def test_it_answers_as_ours_does(installed: Path, greedy: Path) -> None:
     chance = random.Random(8)
@@ -154,7 +161,7 @@ def test_a_temperature_draws_among_the_legal_cards(installed: Path, greedy: Path
         const ort = await loadRuntime();
         const view = { seat: 0, dealer: 1, hand: ["8H", "9S", "KC"], starter: "KH",
                        plays: [[0, "7C"], [1, "8D"]] };
-        for (const temperature of [0, 0.1, 1000]) {
+        for (const temperature of [0, 0.1, 1e12]) {
           let at = 0;
           const random = () => (at++ + 0.5) / 100;
           const options = { temperature, random };
@@ -166,11 +173,22 @@ def test_a_temperature_draws_among_the_legal_cards(installed: Path, greedy: Path
           }
           console.log(JSON.stringify(drawn));
         }
+        for (const temperature of [-1, NaN, Infinity, "hot", null]) {
+          await loadPlayer(ort, fromFolder(process.argv[2]), { temperature }).then(
+            () => console.log("taken"),
+            (error) => console.log(error.message),
+          );
+        }
         """
     )
     outcome = node(script, greedy)
     assert outcome.returncode == 0, outcome.stderr
-    cold, warm, hot = map(json.loads, outcome.stdout.splitlines())
+    drawn, refused = outcome.stdout.splitlines()[:3], outcome.stdout.splitlines()[3:]
+    assert refused == [
+        f"a temperature is a number from 0, not {odd}"
+        for odd in ("-1", "NaN", "Infinity", "hot", "null")
+    ]
+    cold, warm, hot = map(json.loads, drawn)
     assert cold == {"9S": 100}
     # Drawn at a hundred equal steps, so the shares are the softmax of the points, in tens.
     odds = np.exp(np.array([2, 3, 0]))

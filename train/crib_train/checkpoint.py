@@ -13,9 +13,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,6 +26,11 @@ from typing import Any
 import msgspec
 import torch
 from stable_baselines3.common.base_class import BaseAlgorithm
+
+try:
+    import fcntl
+except ImportError:  # not on Windows
+    fcntl = None  # type: ignore[assignment]
 
 from crib_train.errors import TrainingError
 from crib_train.players import Pool, Weights, net_with
@@ -137,6 +145,23 @@ class Run:
             )
         return config
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep other processes from training this run; it ends with this one, however that ends.
+
+        Raises:
+            TrainingError: when another process has it.
+        """
+        with self._config_file.open("rb") as file:
+            if fcntl is not None:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    raise TrainingError(
+                        f"{self.folder} is being trained by another process"
+                    ) from None
+            yield
+
     def settings(self) -> Settings:
         """The settings of the run."""
         config = self.config()
@@ -147,6 +172,10 @@ class Run:
         if not self._checkpoints.is_dir():
             return []
         return sorted(path for path in self._checkpoints.iterdir() if path.name.isdigit())
+
+    def holds(self, checkpoint: Path) -> bool:
+        """Whether a folder is one of this run's checkpoints."""
+        return checkpoint.resolve().parent == self._checkpoints.resolve()
 
     def newest(self) -> Path:
         """The newest checkpoint.
@@ -176,9 +205,9 @@ class Run:
         part = self._checkpoints / f".{place.name}.tmp"
         part.mkdir()
         model.save(part / "model.zip", exclude=_NOT_SAVED)
-        torch.save(pool.weights(), part / "pool.pt")
+        write_tensors(pool.weights(), part / "pool.pt")
         if champion is not None:
-            torch.save(champion, part / _CHAMPION)
+            write_tensors(champion, part / _CHAMPION)
         (part / "state.json").write_text(json.dumps(asdict(state), indent=2) + "\n")
         if place.exists():  # after a resume from this very checkpoint: it is the same
             shutil.rmtree(part)
@@ -187,6 +216,17 @@ class Run:
         for old in self.checkpoints()[:-keep]:
             shutil.rmtree(old)
         return place
+
+
+def write_tensors(tensors: object, path: Path) -> None:
+    """Write what `torch.load` reads.
+
+    Raises:
+        OSError: when the disk is full, where torch itself raises something of its own.
+    """
+    data = io.BytesIO()
+    torch.save(tensors, data)
+    path.write_bytes(data.getbuffer())
 
 
 def load_checkpoint(checkpoint: Path, model: BaseAlgorithm, pool: Pool) -> State:
@@ -199,7 +239,8 @@ def load_checkpoint(checkpoint: Path, model: BaseAlgorithm, pool: Pool) -> State
     """
     try:
         state = msgspec.json.decode((checkpoint / "state.json").read_bytes(), type=State)
-        model.set_parameters(str(checkpoint / "model.zip"), device="cpu")
+        with (checkpoint / "model.zip").open("rb") as file:
+            model.set_parameters(file, device="cpu")  # type: ignore[arg-type]  # it takes files
         pool.restore(torch.load(checkpoint / "pool.pt", weights_only=True), model.policy)
     except FileNotFoundError as error:
         raise TrainingError(f"checkpoint {checkpoint} lacks {Path(error.filename).name}") from None
@@ -211,18 +252,25 @@ def load_checkpoint(checkpoint: Path, model: BaseAlgorithm, pool: Pool) -> State
     return state
 
 
-def load_champion(checkpoint: Path, model: BaseAlgorithm) -> Weights | None:
+def load_champion(checkpoint: Path, model: BaseAlgorithm, state: State) -> Weights | None:
     """The parameters of the champion's policy, None before the first.
 
+    Args:
+        checkpoint: its folder.
+        model: takes them.
+        state: the checkpoint's.
+
     Raises:
-        TrainingError: when they are damaged, or of another network.
+        TrainingError: when they are missing, damaged, or of another network.
     """
+    if state.champion is None:
+        return None
     path = checkpoint / _CHAMPION
     try:
         weights: Weights = torch.load(path, weights_only=True)
         net_with(model.policy, weights)
     except FileNotFoundError:
-        return None
+        raise TrainingError(f"checkpoint {checkpoint} lacks {_CHAMPION}") from None
     except Exception as error:  # torch and zipfile raise anything over damaged files
         what = " ".join(str(error).split())[:120]
         raise TrainingError(f"checkpoint {checkpoint} is damaged: {what}") from None

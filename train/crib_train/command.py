@@ -90,10 +90,8 @@ def _sentence(meaning: str) -> str:
 @click.option(
     "--preset",
     type=click.Choice(tuple(PRESETS)),
-    default="smoke",
-    show_default=True,
     help="Settings to begin with: smoke takes a couple of minutes, hard an hour or so, "
-    "standard a night.",
+    "standard a night.  [default: smoke]",
 )
 @click.option(
     "--output",
@@ -107,7 +105,7 @@ def _sentence(meaning: str) -> str:
     help="Go on with a run from its newest checkpoint.",
 )
 @_setting_options
-def train(preset: str, output: Path | None, resume: Path | None, **changes: Any) -> None:
+def train(preset: str | None, output: Path | None, resume: Path | None, **changes: Any) -> None:
     """Train a player, and write checkpoints and TensorBoard curves.
 
     Ctrl-C stops with a checkpoint. Each setting of the preset can be changed by an
@@ -116,9 +114,10 @@ def train(preset: str, output: Path | None, resume: Path | None, **changes: Any)
     changes = {name: value for name, value in changes.items() if value is not None}
     with _one_line_errors():
         if resume is not None:
-            _refuse_with_resume(output, changes)
+            _refuse_with_resume({"preset": preset, "output": output, **changes})
             trainer = _resumed(resume)
         else:
+            preset = preset or "smoke"
             settings = _changed(preset, changes)
             trainer = _begun(output or Path("runs") / preset, preset, settings)
         stopped = _train(trainer)
@@ -149,8 +148,8 @@ def _changed(preset: str, changes: dict[str, Any]) -> Settings:
     return replace(settings, **changes)
 
 
-def _refuse_with_resume(output: Path | None, changes: dict[str, Any]) -> None:
-    given = [*changes] if output is None else ["output", *changes]
+def _refuse_with_resume(options: dict[str, Any]) -> None:
+    given = [name for name, value in options.items() if value is not None]
     if given:
         names = ", ".join(f"--{name.replace('_', '-')}" for name in given)
         raise TrainingError(f"--resume goes on with the settings of the run; leave out {names}")

@@ -173,12 +173,15 @@ def _finish(axes: Axes, over: str, unit: str, up: str) -> None:
 def curves(runs: tuple[Path, ...], picture: Path, over: str) -> None:
     """Draw win rates and losses of RUNS, folders made by `crib train`, as one picture."""
     check_writable(picture)
-    found = {_name(run): read_curves(run) for run in runs}
+    found = {name: read_curves(run) for name, run in _named(runs).items()}
     units = {unit_of(run) for run in runs}
     unit = units.pop() if len(units) == 1 else "steps"
     write_whole(picture, draw(plot(found, over, unit), picture.suffix[1:]))
     click.echo(f"wrote {picture}")
 
 
-def _name(run: Path) -> str:
-    return run.resolve().name
+def _named(runs: Sequence[Path]) -> dict[str, Path]:
+    """Runs by the last part of their path, or by all of it where two have that in common."""
+    whole = list(dict.fromkeys(run.resolve() for run in runs))
+    names = [run.name for run in whole]
+    return {run.name if names.count(run.name) == 1 else str(run): run for run in whole}

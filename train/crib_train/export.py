@@ -28,6 +28,7 @@ from crib_agents.bundle import (
     Case,
     check_vectors,
     describe,
+    is_name,
     load_bundle,
     make_case,
 )
@@ -92,6 +93,12 @@ def export(
     tell = stage or (lambda what: None)
     if output.exists():
         raise TrainingError(f"{output} is already there: choose another --output")
+    if not is_name(output.name):
+        raise TrainingError(
+            f"a player is named with 1 to 64 printable characters, not {output.name!r:.80}"
+        )
+    if checkpoint is not None and not run.holds(checkpoint):
+        raise TrainingError(f"{checkpoint} is no checkpoint of {run.folder}")
     use_one_core()
     tell("loading the checkpoint")
     model, state = load_model(run, checkpoint or run.newest(), champion)

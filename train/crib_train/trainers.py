@@ -41,7 +41,7 @@ def load_model(
         model = selfplay.small_model(settings)
     state = load_checkpoint(checkpoint, model, Pool(settings.pool_size))
     if champion:
-        weights = load_champion(checkpoint, model)
+        weights = load_champion(checkpoint, model, state)
         if weights is None:
             raise TrainingError(f"checkpoint {checkpoint} has no champion")
         model.policy.load_state_dict(weights)

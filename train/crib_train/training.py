@@ -75,7 +75,7 @@ class Trainer(ABC):
         if self.run.checkpoints():
             newest = self.run.newest()
             self.state = load_checkpoint(newest, self.model, self.pool)
-            self.champion = load_champion(newest, self.model)
+            self.champion = load_champion(newest, self.model, self.state)
 
     @property
     def is_over(self) -> bool:
@@ -83,10 +83,17 @@ class Trainer(ABC):
         return self.state.timesteps >= self.settings.timesteps
 
     def train(self) -> None:
-        """Train to the end, or until told to stop; the last state is then a checkpoint."""
+        """Train to the end, or until told to stop; the last state is then a checkpoint.
+
+        Raises:
+            TrainingError: when another process trains this run.
+        """
         left = self.settings.timesteps - self.state.timesteps
-        if left <= 0:
-            return
+        if left > 0:
+            with self.run.held():
+                self._train(left)
+
+    def _train(self, left: int) -> None:
         logger = configure(str(self.run.tensorboard), ["tensorboard"])
         self.model.set_logger(logger)
         try:
