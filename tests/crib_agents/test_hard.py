@@ -14,6 +14,7 @@ import pytest
 
 from crib_agents import BotError, make_bot
 from crib_agents.bundle import HARD, BundleBot, check_vectors
+from crib_agents.search import make_search
 from crib_env import Game, SeatView
 from crib_env.cards import Card, text
 from crib_evaluate.match import play_match
@@ -107,23 +108,53 @@ def test_the_first_answer_comes_soon_and_without_torch() -> None:
 # The score
 
 
-def in_play(scores: tuple[int, int], hand: str, starter: str, plays: str) -> SeatView:
-    """What the pone, seat 1, sees after some cards; seat 0 deals."""
-    laid = [[seat, card] for seat, card in zip((1, 0) * 4, plays.split(), strict=False)]
-    discards = [card for card in ("KC", "QD", "9C", "8D") if card not in hand and card not in plays]
+def in_play(seat: int, dealer: int, scores: str, hand: str, table: str, plays: str) -> SeatView:
+    """What a seat sees; ``table`` is the starter and the own discards, ``plays`` by turns."""
+    starter, *discards = table.split()
+    first = 1 - dealer
+    laid = [[(first + at) % 2, card] for at, card in enumerate(plays.split())]
     return SeatView.from_json(
         {
-            "seat": 1, "dealer": 0, "scores": list(scores), "hand": hand.split(),
-            "discards": discards[:2], "starter": starter, "plays": laid, "target": 121,
-            "rules": "six-card", "players": 2,
+            "seat": seat, "dealer": dealer, "scores": [*map(int, scores.split("-"))],
+            "hand": hand.split(), "discards": discards, "starter": starter, "plays": laid,
+            "target": 121, "rules": "six-card", "players": 2,
         }
     )  # fmt: skip
 
 
 def test_it_pegs_out_where_it_can(hard: BundleBot) -> None:
     """Two points from home a pair wins at once, and no other card does."""
-    view = in_play((115, 119), "6S 3C TH", "4D", "7H 6D")
+    view = in_play(1, 0, "115-119", "6S 3C TH", "4D KC QD", "7H 6D")
     assert text((hard.play(view),)) == "6S"
+
+
+@pytest.mark.parametrize(
+    ("view", "card"),
+    [
+        # The dealer pegs out by a pair before the pone counts his hand.
+        (in_play(0, 0, "119-115", "AH 2D 7C TH", "2C 9D 9S", "7S"), "7C"),
+        # The pone has all that he needs in hand; the dealer needs two, and must not peg them.
+        (in_play(0, 1, "115-119", "AC 7S 8S", "7C KD KS", "8H JC"), "7S"),
+        (in_play(0, 1, "115-119", "AC 3D JD", "6D 6H 9D", "2S QD"), "JD"),
+        # The pone counts first and needs six: the dealer, two short, has the play alone.
+        (in_play(0, 0, "119-115", "2H 3S 4H JS", "7H 8D KD", "QC"), "JS"),
+        # Five short the pone has a flush of four in hand: the pair brings the rest.
+        (in_play(0, 1, "116-110", "3S 7S 9S", "TH 4C JD", "4S 3C"), "3S"),
+    ],
+)
+def test_near_the_end_it_plays_for_the_score(hard: BundleBot, view: SeatView, card: str) -> None:
+    """Told that the score is 0-0 it lays another card, much worse in chances to win.
+
+    Another player is the judge: `search`, which solves hands that the other may hold.
+    """
+    laid, blind = hard.play(view), make_bot("blind:hard").play(view)
+    assert text((laid,)) == card
+    assert text((blind,)) != card
+    judged = make_search(samples=400).explain(view)
+    assert judged is not None
+    chances = {option.cards[0]: option.value or 0.0 for option in judged.options}
+    assert chances[laid] == max(chances.values())
+    assert chances[laid] > chances[blind] + 0.3
 
 
 @pytest.mark.slow
