@@ -61,6 +61,8 @@ _CHANCE = (
     "one taken; cut to 0 to 1"
 )
 
+_CHATTY = ("torch.onnx", "torch.export", "onnxscript", "onnx_ir")
+
 Stage = Callable[[str], None]
 """Told what is being done."""
 
@@ -156,21 +158,29 @@ def write_model(net: nn.Module, path: Path) -> None:
             verbose=False,
         )
     model = onnx.load(path)
-    for node in model.graph.node:  # where in our code it comes from: a tenth of the file
-        node.ClearField("metadata_props")
+    _forget_origins(model.graph)
     onnx.save(model, path)
+
+
+def _forget_origins(graph: onnx.GraphProto) -> None:
+    """Drop where in our code each node comes from, which may be a third of the file."""
+    for node in graph.node:
+        node.ClearField("metadata_props")
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                _forget_origins(attribute.g)
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
     """The converter warns of its own insides, which nobody here can mend."""
-    loggers = [logging.getLogger(name) for name in ("torch.onnx", "onnxscript", "onnx_ir")]
+    loggers = [logging.getLogger(name) for name in _CHATTY]
     levels = [logger.level for logger in loggers]
     for logger in loggers:
         logger.setLevel(logging.ERROR)
     try:
         with warnings.catch_warnings():
-            for kind in (DeprecationWarning, FutureWarning):
+            for kind in (DeprecationWarning, FutureWarning, UserWarning):
                 warnings.filterwarnings("ignore", category=kind, module=r"torch\.|onnx|copyreg")
             yield
     finally:

@@ -14,6 +14,8 @@ the crib bring beyond the average, in points.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -159,9 +161,10 @@ class AfterstateNet(nn.Module):
         """
         pieces = Pieces(observation)
         allowed = action_mask != 0
-        chances = torch.where(
-            pieces["phase"][:, PLAYING:] > 0, self._in_play(pieces), self.in_discard(pieces)
-        )
+        playing = pieces["phase"][:, PLAYING:] > 0
+        in_play = _if_any(playing, self._in_play, observation)
+        in_discard = _if_any(~playing, self.in_discard, observation)
+        chances = torch.where(playing, in_play, in_discard)
         chances = torch.where(allowed & (pieces["hand"] > 0), chances, -1.0)
         best = chances.amax(1, keepdim=True)
         worth = self.worth(Scores(pieces))[0].clamp(min=_LEAST_WORTH).unsqueeze(1)
@@ -187,6 +190,24 @@ class AfterstateNet(nn.Module):
         chances = torch.where(fits, chances, -1.0)
         by_card = torch.where(is_in.T > 0, chances.unsqueeze(1), -1.0).amax(2)  # [B, 6]
         return _spread_over_cards(places, by_card)
+
+
+def _if_any(rows: Tensor, judge: Callable[[Pieces], Tensor], observation: Tensor) -> Tensor:
+    """What some part of the network says, if there are rows that ask for it.
+
+    In an exported network only; here the branch would have to be compiled.
+    """
+    if not torch.compiler.is_exporting():
+        return judge(Pieces(observation))
+
+    def judged(observation: Tensor) -> Tensor:
+        return judge(Pieces(observation)).contiguous()
+
+    def nothing(observation: Tensor) -> Tensor:
+        return torch.full((observation.shape[0], N_CARDS), -1.0)
+
+    chances: Tensor = torch.cond(rows.any(), judged, nothing, (observation,))
+    return chances
 
 
 def _spread_over_cards(cards: Tensor, values: Tensor) -> Tensor:
