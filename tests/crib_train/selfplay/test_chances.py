@@ -74,13 +74,17 @@ def test_who_pegs_first_is_one_of_two_or_nobody(spread: Spread) -> None:
             assert np.isclose(pone + dealer + nobody, 1)
 
 
-def test_a_deal_of_certain_points_is_counted_in_order() -> None:
-    """With hands of 4, a crib of 2 and nothing pegged, the order of counting decides."""
+@pytest.fixture(scope="module")
+def certain() -> Spread:
+    """Hands of 4, a crib of 2 and nothing pegged."""
     hand, crib = np.zeros((2, SHOWS)), np.zeros(SHOWS)
     hand[:, 4] = crib[2] = 1
     play, reaching = np.zeros((PEGGED, PEGGED)), np.zeros((2, PEGGED, PEGGED))
     play[0, 0] = 1
-    certain = Spread(hand, crib, play, reaching)
+    return Spread(hand, crib, play, reaching)
+
+
+def test_a_deal_of_certain_points_is_counted_in_order(certain: Spread) -> None:
     before = chances_before_deal()
     plain = Stakes(before, np.zeros(TARGET + 1))
     shown = after_play(certain, plain)
@@ -97,13 +101,8 @@ def test_a_deal_of_certain_points_is_counted_in_order() -> None:
         assert np.isclose(table[role, 100, 10, 90], shown[role, 110, 90])
 
 
-def test_skunks_are_counted_in_order() -> None:
-    """The same hands where a skunk is worth a tenth of a game: who loses stands where he stood."""
-    hand, crib = np.zeros((2, SHOWS)), np.zeros(SHOWS)
-    hand[:, 4] = crib[2] = 1
-    play, reaching = np.zeros((PEGGED, PEGGED)), np.zeros((2, PEGGED, PEGGED))
-    play[0, 0] = 1
-    certain = Spread(hand, crib, play, reaching)
+def test_skunks_are_counted_in_order(certain: Spread) -> None:
+    """Where a skunk is worth a tenth of a game, who loses stands where he stood."""
     skunked = np.zeros(TARGET + 1)
     skunked[:91] = SKUNK
     skunked[:61] = 2 * SKUNK

@@ -129,7 +129,7 @@ def after_show(stakes: Stakes) -> Floats:
         stakes: what scores are worth.
 
     Returns:
-        float64 ``[2, 122, 211]`` by ``[role, own points, other's points]``. For the pone own
+        float64 ``[2, 122, 213]`` by ``[role, own points, other's points]``. For the pone own
         points are those with the own show, which is counted first, and the other's those with
         his hand and crib. For the dealer they are those with own show and crib, the other's
         those with the hand counted before; of what a loss is worth less nothing is in it, for

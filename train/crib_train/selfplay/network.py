@@ -117,10 +117,7 @@ class AfterstateNet(nn.Module):
 
     def judge_discards(self, pieces: Pieces, six: Tensor) -> Tensor:
         """P(win) of each of the 15 discards, float32 ``[B, 15]``."""
-        return self.discard_values(pieces, six, self.discard(pieces, six))
-
-    def discard_values(self, pieces: Pieces, six: Tensor, residual: Tensor) -> Tensor:
-        """P(win) of the discards, ``[B, 15]``, given what `DiscardHead` says of them."""
+        residual = self.discard(pieces, six)
         scores = Scores(pieces)
         points, beyond, starters = self.shows.discards(six)
         by_starter = self.discard_chance(scores, points.clamp(max=MOST_POINTS))
