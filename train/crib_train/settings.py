@@ -166,6 +166,7 @@ class SelfPlaySettings(Settings):
         late: share of deals that begin late in the game, 0 to 1.
         guests: share of deals in which a fixed player or a past self has one seat, 0 to 1.
         fixed_guests: share of them in which it is a fixed player, 0 to 1.
+        twins: share of deals that are played once more with the second best card, 0 to 1.
         mishaps: of the choices made by chance at the start, a probability; falls linearly.
         final_mishaps: the same at the end.
         mean_weight: weight of the error of the mean beside that of the distribution.
@@ -178,7 +179,7 @@ class SelfPlaySettings(Settings):
     algorithm = "self-play on deals"
     unit = "deals"
 
-    timesteps: int = 13_000_000
+    timesteps: int = 16_000_000
     batch_size: int = 1024
     learning_rate: float = 1e-3
     final_learning_rate: float = 1e-5
@@ -193,14 +194,15 @@ class SelfPlaySettings(Settings):
     discard_hidden: tuple[int, ...] = (96, 96)
     late: float = 0.4
     guests: float = 0.5
-    fixed_guests: float = 0.5
+    fixed_guests: float = 0.6
+    twins: float = 0.5
     mishaps: float = 0.1
     final_mishaps: float = 0.01
     mean_weight: float = 0.05
     skunk: float = 0.05
     chance_deals: int = 60_000
     chances_from: str = "medium"
-    chance_updates: int = 1600
+    chance_updates: int = 800
 
     def _players(self) -> tuple[str, ...]:
         return (*super()._players(), self.chances_from)
@@ -232,6 +234,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "late": (0, 1),
     "guests": (0, 1),
     "fixed_guests": (0, 1),
+    "twins": (0, 1),
     "skunk": (0, 1),
     "mishaps": (0, 1),
     "final_mishaps": (0, 1),

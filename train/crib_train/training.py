@@ -18,9 +18,11 @@ import torch
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import HParam, Logger, configure
+from torch import nn
 from torch.distributions import Distribution
 
 from crib_agents import make_bot
+from crib_agents.bot import BatchBot
 from crib_evaluate.match import play_match
 from crib_train.checkpoint import Reign, Run, State, load_champion, load_checkpoint
 from crib_train.players import NetPlayer, Pool, Weights, net_of, net_with, weights_of
@@ -121,9 +123,13 @@ class Trainer(ABC):
     def begin_anew(self, seed: int, random: np.random.Generator) -> None:
         """Begin new deals from a seed, and draw opponents by ``random``."""
 
+    def player(self, net: nn.Module, name: str) -> BatchBot:
+        """A network as a player in matches."""
+        return NetPlayer(net, name)
+
     def measure(self) -> dict[str, float]:
         """Play mirrored games against fixed players; win rates by name, and the log's entries."""
-        me = NetPlayer(net_of(self.model.policy), "trained")
+        me = self.player(net_of(self.model.policy), "trained")
         rates = {}
         for name in self.settings.evaluation_opponents:
             result = play_match(me, name, self.settings.evaluation_games, seed=_EVALUATION_SEED)
@@ -148,8 +154,8 @@ class Trainer(ABC):
         reign = self.state.champion
         won = None
         if self.champion is not None:
-            champion = NetPlayer(net_with(policy, self.champion), "champion")
-            me = NetPlayer(net_of(policy), "trained")
+            champion = self.player(net_with(policy, self.champion), "champion")
+            me = self.player(net_of(policy), "trained")
             games = self.settings.evaluation_games
             won = play_match(me, champion, games, seed=_EVALUATION_SEED).players[0].win_rate
             self.model.logger.record("eval/win_rate_champion", won.mean)

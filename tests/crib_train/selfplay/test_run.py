@@ -23,7 +23,7 @@ from crib_train.checkpoint import Config, Run
 from crib_train.model_card import machine, versions
 from crib_train.selfplay.algorithm import SelfPlay
 from crib_train.selfplay.chances import make_chances, measure
-from crib_train.selfplay.deals import Table
+from crib_train.selfplay.deals import Table, _pegged
 from crib_train.selfplay.heads import PEGS
 from crib_train.selfplay.network import AfterstateNet
 from crib_train.selfplay.trainer import SelfPlayTrainer
@@ -144,7 +144,7 @@ def net() -> AfterstateNet:
 
 @pytest.mark.parametrize("guest", [False, True])
 def test_deals_teach_what_came_of_them(net: AfterstateNet, guest: bool) -> None:
-    table = Table(256, late=0.3, guests=0.5)
+    table = Table(256, late=0.3, guests=0.5, twins=0.5)
     random = np.random.default_rng(2)
     lessons = table.play(net, make_medium() if guest else None, 0.1, random)
     assert len(lessons.cards) == len(lessons.pegs) == len(lessons.play)
@@ -160,7 +160,7 @@ def test_deals_teach_what_came_of_them(net: AfterstateNet, guest: bool) -> None:
 
 def test_discards_come_near_their_means(net: AfterstateNet) -> None:
     """Over many deals the crib comes to the mean of the cards thrown, as Medium's table says."""
-    table = Table(4096, late=0.0, guests=0.0)
+    table = Table(4096, late=0.0, guests=0.0, twins=0.0)
     beyond = table.play(net, None, 0.0, np.random.default_rng(3)).beyond
     # Each crib is seen by both sides, who threw other cards to it.
     assert abs(beyond[:, 2].mean()) < 0.25
@@ -171,7 +171,7 @@ def test_discards_come_near_their_means(net: AfterstateNet) -> None:
 
 def test_a_choice_is_told_what_came_after_it(net: AfterstateNet) -> None:
     """Points before the choice, its own and those to come add up to what the deal brought."""
-    table = Table(64, late=0.0, guests=0.0)
+    table = Table(64, late=0.0, guests=0.0, twins=0.0)
     table.batch.skip_forced = False  # so that every card laid is a choice
     lessons = table.play(net, None, 0.0, np.random.default_rng(4))
     seen = split(lessons.play, SIX_CARD)
@@ -179,10 +179,47 @@ def test_a_choice_is_told_what_came_after_it(net: AfterstateNet) -> None:
     own = np.rint(seen["points"][rows, lessons.cards] / POINT) + lessons.pegs[:, 0]
     laid_before = (seen["laid"] > 0).sum(1)
     first = laid_before == 0  # the pone leads: all that is pegged is still to come
-    pegged = table._pegged()
+    pegged = _pegged(table.batch)
     heels = table.batch.tally[:, :, S.Source.HEELS].sum(1)
     pone = 1 - table.batch.dealer
     assert first.sum() == 64
     assert (own[first] == pegged[np.arange(64), pone]).all()
     theirs = pegged[np.arange(64), 1 - pone] - heels
     assert (lessons.pegs[first, 1] == np.minimum(theirs, PEGS - 1)).all()
+
+
+def test_twins_try_another_card_on_the_same_deal(net: AfterstateNet) -> None:
+    table = Table(256, late=0.3, guests=0.0, twins=0.5)
+    lessons = table.play(net, None, 0.0, np.random.default_rng(5))
+    _, first, times = np.unique(lessons.play, axis=0, return_index=True, return_counts=True)
+    shared = first[times == 2]
+    assert 100 < len(shared) <= 128 == len(table.twins)
+    for one in shared:
+        _, other = np.flatnonzero((lessons.play == lessons.play[one]).all(1))
+        assert lessons.cards[one] != lessons.cards[other]
+        assert (lessons.shows[one] == lessons.shows[other]).all()
+    hidden = [S.KEPT, S.KEPT + 1, S.STARTER, S.CRIB, S.DEALER]
+    states = table.batch.states
+    assert (states[table.twins][:, hidden] == states[table.parents][:, hidden]).all()
+    # What came of it is each deal's own: after the choice they go apart.
+    apart = (_pegged(table.batch)[table.twins] != _pegged(table.batch)[table.parents]).any(1)
+    assert apart.mean() > 0.3
+
+
+def test_both_sides_of_a_twin_are_told_apart(net: AfterstateNet) -> None:
+    """A twin that parts at the lead is a deal of its own: its points add up as its parent's do."""
+    table = Table(128, late=0.0, guests=0.0, twins=1.0)
+    lessons = table.play(net, None, 0.0, np.random.default_rng(6))
+    seen = split(lessons.play, SIX_CARD)
+    own = np.rint(seen["points"][np.arange(len(lessons.cards)), lessons.cards] / POINT)
+    own = (own + lessons.pegs[:, 0]).astype(int)  # before the cut at 15
+    first = (seen["laid"] > 0).sum(1) == 0
+    pegged = _pegged(table.batch)
+    heels = table.batch.tally[:, :, S.Source.HEELS].sum(1)
+    pone = 1 - table.batch.dealer
+    rows = table.batch.all_rows
+    brought = np.stack([pegged[rows, pone], pegged[rows, 1 - pone] - heels], 1)
+    told = np.stack([own[first], lessons.pegs[first, 1]], 1)
+    assert 140 < len(told) < 256  # all leads, and those of twins that parted there
+    assert (told[:128] == np.minimum(brought[:128], PEGS - 1)).all()
+    assert {tuple(pair) for pair in told} <= {tuple(pair) for pair in brought}

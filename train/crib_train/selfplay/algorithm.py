@@ -114,6 +114,7 @@ class SelfPlay(BaseAlgorithm):
         batch_size: choices in a minibatch.
         late: share of deals that begin late in the game.
         guests: share of deals in which another player has one seat.
+        twins: share of deals that are played once more with the second best card, see `Table`.
         mishaps: share of the network's choices that are made by chance, a number or a schedule.
         mean_weight: weight of the error of the mean beside that of the distribution.
         draw_guest: the other player of a round, or None; given the round's generator.
@@ -132,6 +133,7 @@ class SelfPlay(BaseAlgorithm):
         batch_size: int = 1024,
         late: float = 0.3,
         guests: float = 0.25,
+        twins: float = 0.5,
         mishaps: float | Schedule = 0.05,
         mean_weight: float = 0.05,
         draw_guest: Guests | None = None,
@@ -146,6 +148,7 @@ class SelfPlay(BaseAlgorithm):
         self.batch_size = batch_size
         self.late = late
         self.guests = guests
+        self.twins = twins
         self.mishaps = FloatSchedule(mishaps)
         self.mean_weight = mean_weight
         self.draw_guest = draw_guest
@@ -154,7 +157,7 @@ class SelfPlay(BaseAlgorithm):
 
     def _setup_model(self) -> None:
         self._setup_lr_schedule()
-        self.table = Table(self.deals, self.late, self.guests)
+        self.table = Table(self.deals, self.late, self.guests, self.twins)
         self.random = np.random.default_rng(self.seed)
         self.set_random_seed(self.seed)
         policy = self.policy_class(

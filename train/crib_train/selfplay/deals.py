@@ -3,6 +3,10 @@
 A deal begins at scores as games come to, with some more of the end. What comes of it
 is told for each choice: the points that either side pegged from then on in the
 play, and for a discard what the play and the crib brought beyond the average.
+
+Some deals have a twin, the same cards played once more with the second best card at
+a close choice. What decides between two cards is thus told of both, over the same
+hidden hand, and a card that is thought second best is not seen only by mishap.
 """
 
 from __future__ import annotations
@@ -31,6 +35,11 @@ _LATE = 70
 """Points from which both sides begin in the deals that teach the end."""
 _TRIED = 5
 """A discard by mishap is one of so many best."""
+_CLOSE = 0.04
+"""P(win): choices between cards that differ by less are tried both ways, in twins of deals."""
+_PARTS = 0.5
+"""How often a twin parts from its deal at a close choice, a probability."""
+_NONE = -1
 
 
 @dataclass(frozen=True)
@@ -89,10 +98,15 @@ class Table:
         deals: at once.
         late: share of them that begin late in the game, 0 to 1.
         guests: share of them in which another player has one seat, 0 to 1.
+        twins: share of them that are played a second time, from a close choice on with the
+            second best card, 0 to 1.
     """
 
-    def __init__(self, deals: int, late: float, guests: float) -> None:
-        self.batch = GameBatch(deals, SIX_CARD, one_deal=True)
+    def __init__(self, deals: int, late: float, guests: float, twins: float) -> None:
+        number = int(deals * twins)
+        self.batch = GameBatch(deals + number, SIX_CARD, one_deal=True)
+        self.rows, self.twins = np.split(self.batch.all_rows, [deals])
+        self.parents = self.rows[np.arange(number) * deals // max(number, 1)]
         self.late = late
         self.guests = int(deals * guests)
         self._starts = np.cumsum(deal_starts().ravel())
@@ -112,37 +126,35 @@ class Table:
             mishaps: how often the network errs on purpose, a probability.
             random: of everything drawn.
         """
-        batch = self.batch
-        rows = batch.all_rows
+        batch, rows = self.batch, self.rows
         number = len(rows)
         seeds = random.integers(-(1 << 63), 1 << 63, number, np.int64)
         dealers = random.integers(2, size=number)
         batch.start(rows, seeds, dealers)
         self._set_scores(random)
-        ours = np.ones((number, 2), np.bool_)
+        ours = np.ones((len(batch.all_rows), 2), np.bool_)
         if guest is not None:
             ours[: self.guests, 0] = False  # the dealer is drawn, so the seat needs not be
         thrown = _Notes()
-        laid = _Notes()
         for _ in range(2):
             self._discard(net, guest, ours, mishaps, random, thrown)
-        acting = rows[~batch.stopped]
-        while len(acting):
-            self._lay(net, guest, ours, acting, mishaps, random, laid)
-            acting = acting[~batch.stopped[acting]]
-        return self._lessons(laid, thrown)
+        batch.states[self.twins] = batch.states[self.parents]
+        ours[self.twins] = ours[self.parents]
+        play = _Play(batch, net, guest, ours, mishaps, random)
+        play.to_the_end(self.parents, self.twins)
+        return self._lessons(play.notes, thrown)
 
     def _set_scores(self, random: np.random.Generator) -> None:
-        batch = self.batch
-        number = len(batch.all_rows)
+        batch, rows = self.batch, self.rows
+        number = len(rows)
         target = SIX_CARD.target
         drawn = np.searchsorted(self._starts, random.random(number), side="right")
         by_role = np.stack(np.divmod(np.minimum(drawn, target * target - 1), target), 1)
         late = random.random(number) < self.late
         by_role[late] = random.integers(_LATE, target, (int(late.sum()), 2))
-        dealer = batch.dealer
-        batch.scores[batch.all_rows, dealer] = by_role[:, 0]
-        batch.scores[batch.all_rows, 1 - dealer] = by_role[:, 1]
+        dealer = batch.dealer[rows]
+        batch.scores[rows, dealer] = by_role[:, 0]
+        batch.scores[rows, 1 - dealer] = by_role[:, 1]
 
     def _discard(
         self,
@@ -154,9 +166,8 @@ class Table:
         notes: _Notes,
     ) -> None:
         """The side to act throws both cards, in every row."""
-        batch = self.batch
-        rows = batch.all_rows
-        seats = batch.to_act.copy()
+        batch, rows = self.batch, self.rows
+        seats = batch.to_act[rows]
         mine = ours[rows, seats]
         if guest is not None:
             for _ in range(2):
@@ -174,46 +185,8 @@ class Table:
             batch.apply(rows, cards[np.arange(len(rows)), _PLACES[pairs, place]])
         notes.add(rows, seats, observations, pairs, _NOTHING)
 
-    def _lay(
-        self,
-        net: AfterstateNet,
-        guest: BatchBot | None,
-        ours: NDArray[np.bool_],
-        acting: Rows,
-        mishaps: float,
-        random: np.random.Generator,
-        notes: _Notes,
-    ) -> None:
-        """Whoever is to act lays a card, in every row that is not over."""
-        batch = self.batch
-        seats = batch.to_act[acting].copy()
-        mine = ours[acting, seats]
-        if guest is not None:
-            theirs = acting[~mine]
-            if len(theirs):
-                batch.apply(theirs, guest.actions(*batch.observe(theirs, seats[~mine])))
-        rows, seats = acting[mine], seats[mine]
-        if not len(rows):
-            return
-        observations, masks = batch.observe(rows, seats)
-        cards, worth = judge_cards(net, observations, masks)
-        legal = (masks != 0).sum(1)
-        choices = np.where(
-            random.random(len(rows)) < mishaps,
-            random.integers(legal),
-            worth.argmax(1),
-        )
-        chosen = cards[np.arange(len(rows)), choices]
-        notes.add(rows, seats, observations, chosen, self._pegged()[rows])
-        batch.apply(rows, chosen)
-
-    def _pegged(self) -> NDArray[np.int64]:
-        """Points pegged before the show by seat, heels included, int64 ``[B, 2]``."""
-        sources = [S.Source.HEELS, S.Source.PLAY_DEALER, S.Source.PLAY_PONE]
-        return np.asarray(self.batch.tally[:, :, sources].sum(2))
-
     def _lessons(self, laid: _Notes, thrown: _Notes) -> Lessons:
-        pegged = self._pegged()
+        pegged = _pegged(self.batch)
         rows, seats = np.concatenate(laid.rows), np.concatenate(laid.seats)
         seen, cards = np.concatenate(laid.observations), np.concatenate(laid.choices)
         to_come = pegged[rows] - np.concatenate(laid.pegged)
@@ -247,6 +220,92 @@ class Table:
         dealing = (batch.dealer[rows] == seats).astype(np.int64)
         in_crib = cribs[rows] - CRIB_MEANS[dealing, low, high]
         return np.stack([pegged[rows, seats], pegged[rows, 1 - seats], in_crib], 1)
+
+
+class _Play:
+    """The play of a round, from the discards on.
+
+    Args:
+        batch: of the deals and, behind them, their twins.
+        net: plays the seats that are ours.
+        guest: plays the others.
+        ours: seats, bool ``[B, 2]``.
+        mishaps: how often the network errs on purpose, a probability.
+        random: of everything drawn.
+    """
+
+    def __init__(
+        self,
+        batch: GameBatch,
+        net: AfterstateNet,
+        guest: BatchBot | None,
+        ours: NDArray[np.bool_],
+        mishaps: float,
+        random: np.random.Generator,
+    ) -> None:
+        self.batch = batch
+        self.net = net
+        self.guest = guest
+        self.ours = ours
+        self.mishaps = mishaps
+        self.random = random
+        self.notes = _Notes()
+        self.twin_of = np.full(len(batch.all_rows), _NONE)
+        self.begun = np.ones(len(batch.all_rows), np.bool_)
+
+    def to_the_end(self, parents: Rows, twins: Rows) -> None:
+        """Lay cards until all deals are over, twins from where they part from their parents."""
+        self.twin_of[parents] = twins
+        self.begun[twins] = False
+        while True:
+            acting = np.flatnonzero(self.begun & ~self.batch.stopped)
+            if not len(acting):
+                return
+            self._lay(acting)
+
+    def _lay(self, acting: Rows) -> None:
+        """Whoever is to act lays a card, in each of some rows."""
+        batch = self.batch
+        seats = batch.to_act[acting].copy()
+        mine = self.ours[acting, seats]
+        theirs = acting[~mine]
+        if len(theirs):
+            assert self.guest is not None
+            batch.apply(theirs, self.guest.actions(*batch.observe(theirs, seats[~mine])))
+        rows, seats = acting[mine], seats[mine]
+        if not len(rows):
+            return
+        observations, masks = batch.observe(rows, seats)
+        cards, worth = judge_cards(self.net, observations, masks)
+        at = np.arange(len(rows))
+        ranked = np.argsort(-worth, 1, kind="stable")[:, :2]
+        best, second = ranked[:, 0], ranked[:, -1]
+        close = worth[at, best] - worth[at, second] < _CLOSE
+        parts = close & (self.twin_of[rows] != _NONE) & (self.random.random(len(rows)) < _PARTS)
+        any_card = self.random.integers((masks != 0).sum(1))
+        errs = ~parts & (self.random.random(len(rows)) < self.mishaps)
+        chosen = cards[at, np.where(errs, any_card, best)]
+        pegged = _pegged(batch)[rows]
+        self.notes.add(rows, seats, observations, chosen, pegged)
+        twins = self._part(rows[parts])
+        second_best = cards[at, second][parts]
+        self.notes.add(twins, seats[parts], observations[parts], second_best, pegged[parts])
+        batch.apply(twins, second_best)
+        batch.apply(rows, chosen)
+
+    def _part(self, parents: Rows) -> Rows:
+        """Let twins of deals begin where these are now; returns the twins."""
+        twins = self.twin_of[parents]
+        self.batch.states[twins] = self.batch.states[parents]
+        self.begun[twins] = True
+        self.twin_of[parents] = _NONE
+        return twins
+
+
+def _pegged(batch: GameBatch) -> NDArray[np.int64]:
+    """Points pegged before the show by seat, heels included, int64 ``[B, 2]``."""
+    sources = [S.Source.HEELS, S.Source.PLAY_DEALER, S.Source.PLAY_PONE]
+    return np.asarray(batch.tally[:, :, sources].sum(2))
 
 
 @njit

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 from stable_baselines3.common.utils import LinearSchedule
+from torch import nn
 
 from crib_agents import make_bot
 from crib_agents.bot import BatchBot
@@ -13,7 +14,7 @@ from crib_env.sb3 import as_vec_env
 from crib_env.vector import CribbageVectorEnv
 from crib_train.checkpoint import Run
 from crib_train.selfplay.algorithm import AfterstatePolicy, SelfPlay
-from crib_train.selfplay.chances import make_chances, measure
+from crib_train.selfplay.chances import TARGET, make_chances, measure
 from crib_train.selfplay.network import AfterstateNet
 from crib_train.selfplay.player import KernelPlayer
 from crib_train.settings import SelfPlaySettings
@@ -50,6 +51,11 @@ class SelfPlayTrainer(Trainer):
             self._measure_chances(KernelPlayer(self.model.policy.net), seed)
         self.model.random = np.random.default_rng(seed)
 
+    def player(self, net: nn.Module, name: str) -> BatchBot:
+        """The quick form of the network, as in training."""
+        assert isinstance(net, AfterstateNet)
+        return KernelPlayer(net, name)
+
     def _chances_are_due(self) -> bool:
         """Whether this is the first checkpoint after so many updates."""
         updates, step = self.state.updates, self.settings.checkpoint_updates
@@ -59,15 +65,19 @@ class SelfPlayTrainer(Trainer):
     def _measure_chances(self, player: BatchBot, seed: int) -> None:
         settings = self.settings
         chances = make_chances(*measure(player, settings.chance_deals, seed, settings.skunk))
-        self.model.policy.net.set_chances(chances)
+        net = self.model.policy.net
+        before = net.ends.shown.clone()
+        net.set_chances(chances)
+        moved = (net.ends.shown - before)[:, :TARGET, :TARGET].abs()
+        self.model.logger.record("chances/moved", float(moved.mean()))
+        self.model.logger.record("chances/moved_most", float(moved.max()))
 
     def _draw_guest(self, random: np.random.Generator) -> BatchBot | None:
         """A fixed player or a past self."""
         fixed = self.fixed and random.random() < self.settings.fixed_guests
         if self.pool.players and not fixed:
-            net = self.pool.players[random.integers(len(self.pool.players))].net
-            assert isinstance(net, AfterstateNet)
-            return KernelPlayer(net)
+            past = self.pool.players[random.integers(len(self.pool.players))]
+            return self.player(past.net, past.name)
         if not self.fixed:
             return None
         guest = self.fixed[random.integers(len(self.fixed))]
@@ -85,6 +95,7 @@ def make_model(settings: SelfPlaySettings) -> SelfPlay:
         batch_size=settings.batch_size,
         late=settings.late,
         guests=settings.guests,
+        twins=settings.twins,
         mishaps=LinearSchedule(settings.mishaps, settings.final_mishaps, 1.0),
         mean_weight=settings.mean_weight,
         seed=settings.seed,
