@@ -21,12 +21,17 @@ from crib_env.rules import SIX_CARD, Rules
 
 CHUNK = 256
 """Rows whose cards are chosen together."""
+_HAND = 5
+"""Cards but one that a seat may choose from, at most."""
 _DISCARD = int(S.Phase.DISCARD)
 _SCORES = 1 + S.HISTORY_WORDS
 _PARTS = _SCORES + S.MAX_SEATS + 3
 """Words that `position_hash` takes in; the scores from `_SCORES` on."""
 _SEAT_BITS = sum(1 << 8 * entry + 6 for entry in range(S.ENTRIES_PER_WORD))
 """The seat's lower bit in each entry of a word of the history."""
+
+_FACTORS = np.random.default_rng(0).integers(1 << 63, 1 << 64, _PARTS, np.uint64) | np.uint64(1)
+"""Odd, so that no word is lost in its product."""
 
 
 @small_njit
@@ -68,8 +73,11 @@ def _part(s: np.ndarray, seat: int, at: int) -> int:
 @small_njit
 def pick(cards: int, word: int) -> int:
     """One card of a set, by 64 random bits."""
-    skip = ((word >> 8) & 0xFFFFFFFF) % popcount(cards)
-    while skip > 0:
+    # Of 32 bits: a division of 64 takes much longer.
+    skip = np.int64(np.uint32((word >> 8) & 0xFFFFFFFF) % np.uint32(popcount(cards)))
+    for k in range(_HAND):  # as many steps always: a loop of `skip` cannot be foretold
+        cards = cards & (cards - 1) if k < skip else cards
+    while skip > _HAND:
         cards &= cards - 1
         skip -= 1
     return lowest(cards)
@@ -96,39 +104,33 @@ def _random_actions(
     s = np.zeros(S.STATE_SIZE, np.int64)
     for b in range(observations.shape[0]):
         recall(observations[b], r, at, s)
-        out[b] = pick(mask_to_set(masks[b]), position_hash(s, seed))
+        out[b] = pick(mask_to_set(masks[b]), _quick_hash(s, 0, mix(seed)))
 
 
 @small_njit
-def _hash_seen(
-    states: np.ndarray,
-    r: np.ndarray,
-    rows: np.ndarray,
-    number: int,
-    known: np.ndarray,
-    parts: np.ndarray,
-    seed: int,
-    words: np.ndarray,
-) -> None:
-    """`position_hash` of what the seat to act knows (`seen_by`), in the first of some rows.
+def _quick_hash(s: np.ndarray, seat: int, key: int) -> int:
+    """64 bits that depend on what `position_hash` takes in, much sooner.
 
-    Of two players the words are read where they stand in the game, and hashed place by
-    place for all rows: in one row each waits for the last, but not in the next.
+    A sum of products, of which none waits for another, mixed once.
+
+    Args:
+        s: a game of two, or what a seat knows as `recall` makes it.
+        seat: whose knowledge; 0 where there is no other's in it.
+        key: of the bot's seed.
     """
-    if r[R.PLAYERS] != 2:
-        for k in range(number):
-            s = states[rows[k]]
-            seen_by(s, r, s[S.TO_ACT], known)
-            words[k] = position_hash(known, seed)
-        return
-    for k in range(number):
-        s = states[rows[k]]
-        for at in range(_PARTS):
-            parts[at, k] = _part(s, s[S.TO_ACT], at)
-    words[:number] = mix(seed)
+    word = np.uint64(key)
     for at in range(_PARTS):
-        for k in range(number):
-            words[k] = mix(words[k] ^ parts[at, k])
+        word += np.uint64(_part(s, seat, at)) * _FACTORS[at]
+    return mix(word)  # type: ignore[arg-type]
+
+
+@small_njit
+def _seen_hash(s: np.ndarray, r: np.ndarray, known: np.ndarray, key: int) -> int:
+    """`_quick_hash` of what the seat to act knows; of two players, without a copy of it."""
+    if r[R.PLAYERS] == 2:
+        return _quick_hash(s, s[S.TO_ACT], key)
+    seen_by(s, r, s[S.TO_ACT], known)
+    return _quick_hash(known, 0, key)
 
 
 @lean_njit
@@ -137,7 +139,6 @@ def _random_play_on(
     r: np.ndarray,
     ev: engine.Events,
     known: np.ndarray,
-    parts: np.ndarray,
     asked: np.ndarray,
     words: np.ndarray,
     rows: np.ndarray,
@@ -152,16 +153,17 @@ def _random_play_on(
 
     Args:
         known: int64 ``[STATE_SIZE]``, room for what a seat knows.
-        parts: int64 ``[_PARTS, CHUNK]``, room for what is hashed.
         asked, words: int64 ``[CHUNK]``, room for rows and their chance.
     """
+    key = mix(seed)
     for first in range(0, rows.shape[0], CHUNK):
         number = 0
         for k in range(first, min(first + CHUNK, rows.shape[0])):
             asked[number] = rows[k]
             number += engine.asks_another(states[rows[k]], seat)
         while number > 0:
-            _hash_seen(states, r, asked, number, known, parts, seed, words)
+            for k in range(number):
+                words[k] = _seen_hash(states[asked[k]], r, known, key)
             still = 0
             for k in range(number):
                 s = states[asked[k]]
@@ -188,7 +190,6 @@ class RandomBot(BatchBot):
         self._settings = rules.to_array()
         self._offsets = offsets(rules)
         self._known = np.zeros(S.STATE_SIZE, np.int64)
-        self._parts = np.zeros((_PARTS, CHUNK), np.int64)
         self._asked = np.zeros(CHUNK, np.int64)
         self._words = np.zeros(CHUNK, np.int64)
 
@@ -220,7 +221,6 @@ class RandomBot(BatchBot):
             rules_row,
             engine.NO_EVENTS,
             self._known,
-            self._parts,
             self._asked,
             self._words,
             rows,
