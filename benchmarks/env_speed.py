@@ -57,6 +57,13 @@ ROWS = (
     ),
     Row(report.BRIDGE, ("ppo",), rates(ppo.through_the_bridge), ("sb3_contrib",)),
     Row(report.DUMMY, ("ppo",), rates(ppo.through_dummy), ("sb3_contrib",)),
+    Row(
+        report.BRIDGE_ONCE,
+        ("ppo",),
+        rates(partial(ppo.through_the_bridge, epochs=1)),
+        ("sb3_contrib",),
+    ),
+    Row(report.DUMMY_ONCE, ("ppo",), rates(partial(ppo.through_dummy, epochs=1)), ("sb3_contrib",)),
     Row(report.TRAIN, ("ppo",), rates(ppo.as_crib_train_does), ("sb3_contrib",)),
     Row(report.IMPORT, ("start",), startup.import_time),
     Row(report.FIRST_STEP, ("start",), startup.first_step),

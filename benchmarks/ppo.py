@@ -19,22 +19,24 @@ if TYPE_CHECKING:
 
 ENVS = 1024
 STEPS = 16
-SETTINGS: dict[str, Any] = {"n_steps": STEPS, "batch_size": 4096, "n_epochs": 3, "gamma": 1.0}
+EPOCHS = 3
+SETTINGS: dict[str, Any] = {"n_steps": STEPS, "batch_size": 4096, "gamma": 1.0}
 GAME: dict[str, Any] = {"opponent": "random", "episode": "deal", "reward": "win_probability"}
 
 
-def through_the_bridge(envs: int = ENVS) -> Work:
+def through_the_bridge(envs: int = ENVS, epochs: int = EPOCHS) -> Work:
     """The vector environment through `as_vec_env`."""
     from crib_env.sb3 import as_vec_env
 
-    return _learn(as_vec_env(gymnasium.make_vec(ID, num_envs=envs, **GAME)))  # type: ignore[arg-type]
+    envs_of_ours = gymnasium.make_vec(ID, num_envs=envs, **GAME)
+    return _learn(as_vec_env(envs_of_ours), epochs)  # type: ignore[arg-type]
 
 
-def through_dummy(envs: int = ENVS) -> Work:
+def through_dummy(envs: int = ENVS, epochs: int = EPOCHS) -> Work:
     """As many single environments in Stable-Baselines3's ``DummyVecEnv``."""
     from stable_baselines3.common.vec_env import DummyVecEnv
 
-    return _learn(DummyVecEnv([partial(gymnasium.make, ID, **GAME) for _ in range(envs)]))
+    return _learn(DummyVecEnv([partial(gymnasium.make, ID, **GAME) for _ in range(envs)]), epochs)
 
 
 def as_crib_train_does(envs: int = ENVS) -> Work:
@@ -59,7 +61,7 @@ def as_crib_train_does(envs: int = ENVS) -> Work:
     return _work(make_model(settings, VecMonitor(timed)), timed, envs * settings.steps)
 
 
-def _learn(env: VecEnv) -> Work:
+def _learn(env: VecEnv, epochs: int) -> Work:
     """One update after another with `SETTINGS` and the policy as it comes."""
     from sb3_contrib import MaskablePPO
     from stable_baselines3.common.vec_env import VecMonitor
@@ -69,7 +71,8 @@ def _learn(env: VecEnv) -> Work:
     use_one_core()
     timed = _timed(env)
     decisions = env.num_envs * STEPS
-    settings = {**SETTINGS, "batch_size": min(SETTINGS["batch_size"], decisions)}
+    batch_size = min(SETTINGS["batch_size"], decisions)
+    settings = {**SETTINGS, "batch_size": batch_size, "n_epochs": epochs}
     model = MaskablePPO("MlpPolicy", VecMonitor(timed), seed=0, device="cpu", **settings)
     return _work(model, timed, decisions)
 

@@ -36,6 +36,8 @@ SINGLE = "single environment"
 BLACKJACK = "Gymnasium's Blackjack-v1"
 BRIDGE = "MaskablePPO through the bridge"
 DUMMY = "MaskablePPO through DummyVecEnv"
+BRIDGE_ONCE = "MaskablePPO of one epoch, through the bridge"
+DUMMY_ONCE = "MaskablePPO of one epoch, through DummyVecEnv"
 TRAIN = "MaskablePPO as `crib train` sets it"
 IMPORT = "`import crib_env`"
 FIRST_STEP = "import to first step, 1024 games"
@@ -98,6 +100,7 @@ BARS = (
     Bar(SINGLE, "decisions", 3, BLACKJACK),
     Bar(GAME, "decisions", 100_000),
     Bar(BRIDGE, "decisions", 3, DUMMY),
+    Bar(BRIDGE_ONCE, "decisions", 3, DUMMY_ONCE),
     Bar(BRIDGE, "share", 0.05, at_most=True),
     Bar(IMPORT, "seconds", 0.7, at_most=True),
     Bar(FIRST_STEP, "seconds", 2, at_most=True),

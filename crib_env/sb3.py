@@ -18,7 +18,8 @@ from crib_env.vector import CribbageVectorEnv
 class BridgedVecEnv(VecEnv):
     """A `CribbageVectorEnv` as Stable-Baselines3 wants it; made by `as_vec_env`.
 
-    ``env_method("action_masks")`` answers with the whole array, bool ``[n, 52]``.
+    ``env_method("action_masks")`` answers with the whole array, bool ``[n, 52]``, row by row
+    for whoever goes through it.
     """
 
     def __init__(self, vector_env: CribbageVectorEnv) -> None:
@@ -80,7 +81,9 @@ class BridgedVecEnv(VecEnv):
         """Call a method for each of some rows; only ``action_masks`` is there to call."""
         if method_name != "action_masks":
             raise AttributeError(f"a row of the batch has no method {method_name!r}")
-        return list(self.action_masks()[self._rows(indices)])
+        masks = self.action_masks()
+        rows = masks if indices is None else masks[self._rows(indices)]
+        return rows.view(_Rows)  # type: ignore[return-value]
 
     def has_attr(self, attr_name: str) -> bool:
         """Whether each row has that attribute."""
@@ -108,6 +111,19 @@ class BridgedVecEnv(VecEnv):
         if indices is None:
             return list(range(self.num_envs))
         return list(indices) if isinstance(indices, Iterable) else [indices]
+
+
+class _Rows(np.ndarray[Any, np.dtype[np.bool_]]):
+    """Rows that are an array already: to stack them, as sb3-contrib does, is to hand it out.
+
+    To go through a thousand of them takes NumPy as long as a step of the games takes.
+    """
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """As of every array, but for ``np.stack(rows)``."""
+        if func is np.stack and isinstance(args[0], _Rows) and len(args) == 1 and not kwargs:
+            return args[0].view(np.ndarray)
+        return super().__array_function__(func, types, args, kwargs)
 
 
 def as_vec_env(vector_env: CribbageVectorEnv) -> BridgedVecEnv:

@@ -75,6 +75,12 @@ def test_env_method_answers_with_the_whole_array() -> None:
         assert whole.dtype == np.bool_
         assert np.array_equal(whole, envs.vector_env.action_masks().astype(bool))
         assert np.array_equal(np.stack(envs.env_method("action_masks", indices=3)), whole[3:4])
+        rows = envs.env_method("action_masks")
+        assert len(rows) == 5
+        assert all(np.array_equal(row, mask) for row, mask in zip(rows, whole, strict=True))
+        assert np.array_equal(np.stack([*rows]), whole)
+        assert np.array_equal(np.stack(rows, axis=1), whole.T)
+        assert type(whole) is np.ndarray
         envs.step(random_cards(whole, choices))
     with pytest.raises(AttributeError, match="no method 'render'"):
         envs.env_method("render")
