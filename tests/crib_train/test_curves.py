@@ -16,7 +16,7 @@ from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
 from crib_env.cli import main
-from crib_train.curves import plot, read_curves, unit_of
+from crib_train.curves import MOVED, plot, read_curves, unit_of
 
 BEGUN = 1_000_000.0
 
@@ -54,6 +54,9 @@ def small_run(folder: Path) -> Path:
     )
 
 
+WON = ("eval/win_rate_easy", 0, 0.0, 0.8)
+
+
 def run(*arguments: object) -> int:
     with pytest.raises(SystemExit) as left:
         main(["curves", *map(str, arguments)])
@@ -83,6 +86,16 @@ def test_draws_rates_and_losses(tmp_path: Path, over: str, across: list[float]) 
     assert rates.get_xlabel() == ("deals trained" if over == "steps" else "hours")
     assert loss.get_title() == "play loss"
     assert y_of(loss.get_lines()[0]) == pytest.approx([2.25])
+
+
+def test_draws_how_far_tables_moved(tmp_path: Path) -> None:
+    entries = [(MOVED, 0, 0.0, 0.5), (MOVED, 1000, 1800.0, 0.002), (MOVED + "_most", 0, 0.0, 0.9)]
+    figure = plot({"a": read_curves(write_run(tmp_path, [*entries, WON]))}, "steps", "deals")
+    _, moved = figure.axes
+    assert moved.get_title() == "tables moved, %"
+    assert moved.get_yscale() == "log"
+    (line,) = moved.get_lines()
+    assert y_of(line) == pytest.approx([50, 0.2])
 
 
 def test_several_runs_are_told_apart(tmp_path: Path) -> None:

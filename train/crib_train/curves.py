@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 WIN_RATES = "eval/win_rate_"
 _LOSSES = ("train/", "_loss")
 """How the tags of losses begin and end."""
+MOVED = "chances/moved"
+"""How far tables of chances moved when they were remade, P(win)."""
 _MOST_IN_A_ROW = 3
 _HOUR = 3600.0
 
@@ -88,7 +90,7 @@ def unit_of(folder: Path) -> str:
 
 
 def plot(runs: dict[str, Curves], over: str, unit: str) -> Figure:
-    """Win rates against fixed players above, losses below.
+    """Win rates against fixed players above; losses, and how far tables of chances moved, below.
 
     Args:
         runs: curves by the run's name.
@@ -105,7 +107,8 @@ def plot(runs: dict[str, Curves], over: str, unit: str) -> Figure:
     losses = [tag for tag in tags if tag.startswith(_LOSSES[0]) and tag.endswith(_LOSSES[1])]
     if not rates and not losses:
         raise click.UsageError("there are neither win rates nor losses in these runs")
-    rows = [losses[at : at + _MOST_IN_A_ROW] for at in range(0, len(losses), _MOST_IN_A_ROW)]
+    small = losses + [tag for tag in tags if tag == MOVED]
+    rows = [small[at : at + _MOST_IN_A_ROW] for at in range(0, len(small), _MOST_IN_A_ROW)]
     heights = [3.2] * bool(rates) + [2.2] * len(rows)
     figure = Figure(figsize=(7.6, sum(heights)), layout="constrained")
     parts = figure.subfigures(len(heights), 1, height_ratios=heights, squeeze=False)[:, 0]
@@ -119,11 +122,15 @@ def plot(runs: dict[str, Curves], over: str, unit: str) -> Figure:
         axes.legend()
     for part, row in zip(parts[bool(rates) :], rows, strict=True):
         for axes, tag in zip(part.subplots(1, len(row), squeeze=False)[0], row, strict=True):
-            _draw_curves(axes, runs, tag, over, 1, "")
+            moved = tag == MOVED
+            _draw_curves(axes, runs, tag, over, 100 if moved else 1, "")
             _finish(axes, over, unit, "")
             if len(runs) > 1:
                 axes.legend()
-            axes.set_title(tag.removeprefix(_LOSSES[0]).replace("_", " "), fontsize="medium")
+            if moved:  # at first they come from nothing
+                axes.set_yscale("log")
+            title = "tables moved, %" if moved else tag.removeprefix(_LOSSES[0]).replace("_", " ")
+            axes.set_title(title, fontsize="medium")
     return figure
 
 
