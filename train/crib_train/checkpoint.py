@@ -229,6 +229,11 @@ def write_tensors(tensors: object, path: Path) -> None:
     path.write_bytes(data.getbuffer())
 
 
+def _unfit(checkpoint: Path, error: Exception) -> TrainingError:
+    what = " ".join(str(error).split())[:120]
+    return TrainingError(f"checkpoint {checkpoint} is damaged, or of another network: {what}")
+
+
 def load_checkpoint(checkpoint: Path, model: BaseAlgorithm, pool: Pool) -> State:
     """Put a model and its past selves where a checkpoint left them.
 
@@ -245,8 +250,7 @@ def load_checkpoint(checkpoint: Path, model: BaseAlgorithm, pool: Pool) -> State
     except FileNotFoundError as error:
         raise TrainingError(f"checkpoint {checkpoint} lacks {Path(error.filename).name}") from None
     except Exception as error:  # torch and zipfile raise anything over damaged files
-        what = " ".join(str(error).split())[:120]
-        raise TrainingError(f"checkpoint {checkpoint} is damaged: {what}") from None
+        raise _unfit(checkpoint, error) from None
     model.num_timesteps = state.timesteps
     model._n_updates = state.updates * getattr(model, "n_epochs", 1)
     return state
@@ -272,6 +276,5 @@ def load_champion(checkpoint: Path, model: BaseAlgorithm, state: State) -> Weigh
     except FileNotFoundError:
         raise TrainingError(f"checkpoint {checkpoint} lacks {_CHAMPION}") from None
     except Exception as error:  # torch and zipfile raise anything over damaged files
-        what = " ".join(str(error).split())[:120]
-        raise TrainingError(f"checkpoint {checkpoint} is damaged: {what}") from None
+        raise _unfit(checkpoint, error) from None
     return weights
