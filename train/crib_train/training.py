@@ -8,6 +8,7 @@ was killed and resumed gives the same network, to the bit, as one that was not.
 
 from __future__ import annotations
 
+import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -233,8 +234,11 @@ def use_one_core() -> None:
     """One thread for torch, and no checks of distributions that cannot fail here.
 
     With a neighbour on the same cores a second thread makes these small networks many
-    times slower. What goes into a distribution comes from our own network.
+    times slower. What goes into a distribution comes from our own network. Batches of
+    self-play are of all sizes, and oneDNN keeps a program for each; with the 1,024 that it
+    keeps unless told, to make room for the next took a quarter of the time after an hour.
     """
+    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")  # read at its first use
     torch.set_num_threads(1)
     Distribution.set_default_validate_args(False)
 
