@@ -136,11 +136,13 @@ def test_it_pegs_out_where_it_can(hard: BundleBot) -> None:
     [
         # The dealer pegs out by a pair before the pone counts his hand.
         (in_play(0, 0, "119-115", "AH 2D 7C TH", "2C 9D 9S", "7S"), "7C"),
+        # A run of three would let the dealer peg the five that he lacks by a fourth card.
+        (in_play(0, 1, "110-116", "AS 2S 9S", "2H JC QC", "3S 4D"), "9S"),
         # The pone has all that he needs in hand; the dealer needs two, and must not peg them.
-        (in_play(0, 1, "115-119", "AC 7S 8S", "7C KD KS", "8H JC"), "7S"),
         (in_play(0, 1, "115-119", "AC 3D JD", "6D 6H 9D", "2S QD"), "JD"),
-        # The pone counts first and needs six: the dealer, two short, has the play alone.
-        (in_play(0, 0, "119-115", "2H 3S 4H JS", "7H 8D KD", "QC"), "JS"),
+        # The pone counts first and needs six: the dealer, two short, has the play alone, and keeps
+        # his aces together for after a go.
+        (in_play(1, 1, "115-119", "AH AS 5C", "9C 2C TS", "2S 7D JC"), "5C"),
         # Five short the pone has a flush of four in hand: the pair brings the rest.
         (in_play(0, 1, "116-110", "3S 7S 9S", "TH 4C JD", "4S 3C"), "3S"),
     ],

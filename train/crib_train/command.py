@@ -90,7 +90,7 @@ def _sentence(meaning: str) -> str:
 @click.option(
     "--preset",
     type=click.Choice(tuple(PRESETS)),
-    help="Settings to begin with: smoke takes a couple of minutes, hard an hour or so, "
+    help="Settings to begin with: smoke takes a couple of minutes, hard one or two hours, "
     "standard a night.  [default: smoke]",
 )
 @click.option(

@@ -257,7 +257,7 @@ PRESETS: dict[str, Settings] = {
     ),
     "hard": SelfPlaySettings(),
 }
-"""``smoke`` takes a couple of minutes, ``hard`` an hour or so, ``standard`` a night, all on a core
+"""``smoke`` takes a couple of minutes, ``hard`` one or two hours, ``standard`` a night, all on a core
 or two."""
 
 
