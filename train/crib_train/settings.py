@@ -257,8 +257,8 @@ PRESETS: dict[str, Settings] = {
     ),
     "hard": SelfPlaySettings(),
 }
-"""``smoke`` takes a couple of minutes, ``hard`` one or two hours, ``standard`` a night, all on a core
-or two."""
+"""``smoke`` takes a couple of minutes, ``hard`` one or two hours, ``standard`` a night, all on a
+core or two."""
 
 
 def settings_from_json(preset: str, data: object) -> Settings:
