@@ -236,7 +236,7 @@ def use_one_core() -> None:
     With a neighbour on the same cores a second thread makes these small networks many
     times slower. What goes into a distribution comes from our own network. Batches of
     self-play are of all sizes, and oneDNN keeps a program for each; with the 1,024 that it
-    keeps unless told, to make room for the next took a quarter of the time after an hour.
+    keeps unless told, to make room for the next took up to a quarter of the time.
     """
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")  # read at its first use
     torch.set_num_threads(1)
