@@ -23,6 +23,8 @@ from crib_train.settings import (
     settings_from_json,
 )
 
+CHECKPOINTS = Path(__file__).parents[2] / "train" / "checkpoints"
+
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
     with pytest.raises(SystemExit) as left:
@@ -139,3 +141,10 @@ def test_a_damaged_config_gets_one_line(tmp_path: Path, capsys: pytest.CaptureFi
         assert code == 2
         assert says in err
         assert err.count("\n") == 1
+
+
+def test_the_checkpoint_that_is_kept_is_of_the_preset() -> None:
+    """Its settings are those of ``--preset hard``, and its command says nothing of a machine."""
+    kept = json.loads((CHECKPOINTS / "hard" / "config.json").read_bytes())
+    assert kept["settings"] == json.loads(json.dumps(PRESETS["hard"].to_json()))
+    assert kept["command"] == "crib train --preset hard"
