@@ -6,7 +6,6 @@ Only the functions import torch.
 from __future__ import annotations
 
 import time
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import gymnasium
@@ -29,14 +28,14 @@ def through_the_bridge(envs: int = ENVS, epochs: int = EPOCHS) -> Work:
     from crib_env.sb3 import as_vec_env
 
     envs_of_ours = gymnasium.make_vec(ID, num_envs=envs, **GAME)
-    return _learn(as_vec_env(envs_of_ours), epochs)  # type: ignore[arg-type]
+    return _learn(as_vec_env(envs_of_ours, monitor=True), epochs)  # type: ignore[arg-type]
 
 
 def through_dummy(envs: int = ENVS, epochs: int = EPOCHS) -> Work:
-    """As many single environments in Stable-Baselines3's ``DummyVecEnv``."""
-    from stable_baselines3.common.vec_env import DummyVecEnv
+    """As many single environments in a ``DummyVecEnv``, by Stable-Baselines3's ``make_vec_env``."""
+    from stable_baselines3.common.env_util import make_vec_env
 
-    return _learn(DummyVecEnv([partial(gymnasium.make, ID, **GAME) for _ in range(envs)]), epochs)
+    return _learn(make_vec_env(ID, envs, env_kwargs={"render_mode": None, **GAME}), epochs)
 
 
 def as_crib_train_does(envs: int = ENVS) -> Work:
@@ -62,9 +61,13 @@ def as_crib_train_does(envs: int = ENVS) -> Work:
 
 
 def _learn(env: VecEnv, epochs: int) -> Work:
-    """One update after another with `SETTINGS` and the policy as it comes."""
+    """One update after another with `SETTINGS` and the policy as it comes.
+
+    Args:
+        env: environments that are monitored.
+        epochs: passes over what an update collected.
+    """
     from sb3_contrib import MaskablePPO
-    from stable_baselines3.common.vec_env import VecMonitor
 
     from crib_train.training import use_one_core
 
@@ -73,7 +76,7 @@ def _learn(env: VecEnv, epochs: int) -> Work:
     decisions = env.num_envs * STEPS
     batch_size = min(SETTINGS["batch_size"], decisions)
     settings = {**SETTINGS, "batch_size": batch_size, "n_epochs": epochs}
-    model = MaskablePPO("MlpPolicy", VecMonitor(timed), seed=0, device="cpu", **settings)
+    model = MaskablePPO("MlpPolicy", timed, seed=0, device="cpu", **settings)
     return _work(model, timed, decisions)
 
 

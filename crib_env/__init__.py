@@ -12,6 +12,7 @@ from crib_env.errors import (
     CribbageError,
     IllegalActionError,
     InvalidCardError,
+    InvalidRenderModeError,
     InvalidRulesError,
     InvalidViewError,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "Game",
     "IllegalActionError",
     "InvalidCardError",
+    "InvalidRenderModeError",
     "InvalidRulesError",
     "InvalidViewError",
     "Match",

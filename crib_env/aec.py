@@ -29,7 +29,7 @@ from crib_env import state as S
 from crib_env.batch import GameBatch
 from crib_env.cards import CARDS, N_CARDS, parse_cards, text
 from crib_env.env import check_options, observation_space
-from crib_env.errors import IllegalActionError, InvalidRulesError
+from crib_env.errors import IllegalActionError, InvalidRenderModeError, InvalidRulesError
 from crib_env.game import check_dealer, check_deck, check_scores, whole_number
 from crib_env.rendering import ansi
 from crib_env.rewards import Change, Reward, get_reward
@@ -97,7 +97,7 @@ class CribbageAEC(AECEnv[str, Observation, Any]):  # type: ignore[misc]
     ) -> None:
         super().__init__()
         if render_mode not in (None, *self.metadata["render_modes"]):
-            raise InvalidRulesError(f"render_mode is human, ansi or None, not {render_mode!r}")
+            raise InvalidRenderModeError(f"render_mode is human, ansi or None, not {render_mode!r}")
         if illegal_action not in ("raise", "replace"):
             raise InvalidRulesError(f"illegal_action is raise or replace, not {illegal_action!r}")
         if max_cycles is not None and whole_number(max_cycles, "max_cycles") < 1:

@@ -14,7 +14,12 @@ from numpy.typing import NDArray
 from crib_env import engine
 from crib_env.cards import CARDS, N_CARDS, from_mask, text
 from crib_env.episodes import Episodes, Opponent, Seat
-from crib_env.errors import IllegalActionError, InvalidRulesError, InvalidViewError
+from crib_env.errors import (
+    IllegalActionError,
+    InvalidRenderModeError,
+    InvalidRulesError,
+    InvalidViewError,
+)
 from crib_env.observation import layout
 from crib_env.rendering import ansi
 from crib_env.rewards import Reward
@@ -179,7 +184,7 @@ class CribbageEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         if illegal_action not in ("lose", "raise"):
             raise InvalidRulesError(f"illegal_action is lose or raise, not {illegal_action!r}")
         if render_mode not in (None, *self.metadata["render_modes"]):
-            raise InvalidRulesError(f"render_mode is ansi or None, not {render_mode!r}")
+            raise InvalidRenderModeError(f"render_mode is ansi or None, not {render_mode!r}")
         self.rules = get_rules(rules)
         self.render_mode = render_mode
         self.illegal_action = illegal_action

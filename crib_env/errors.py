@@ -15,6 +15,15 @@ class InvalidRulesError(CribbageError):
     """Rules that contradict each other, or an unknown preset."""
 
 
+class InvalidRenderModeError(InvalidRulesError, TypeError):
+    """A way to render that an environment does not have.
+
+    A ``TypeError`` too, as if there were no such argument: ``make_vec_env`` of
+    Stable-Baselines3 asks every environment for ``rgb_array`` first, and on a
+    ``TypeError`` does without.
+    """
+
+
 class IllegalActionError(CribbageError):
     """A card that may not be laid down now."""
 

@@ -23,7 +23,12 @@ from crib_env.env import (
     observation_space,
 )
 from crib_env.episodes import Episodes, Opponent, Outcome, Seat
-from crib_env.errors import IllegalActionError, InvalidRulesError, InvalidViewError
+from crib_env.errors import (
+    IllegalActionError,
+    InvalidRenderModeError,
+    InvalidRulesError,
+    InvalidViewError,
+)
 from crib_env.rewards import Reward
 from crib_env.rules import Rules, get_rules
 
@@ -107,7 +112,7 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
         if illegal_action not in ("lose", "raise"):
             raise InvalidRulesError(f"illegal_action is lose or raise, not {illegal_action!r}")
         if render_mode is not None:
-            raise InvalidRulesError("a vector environment does not render")
+            raise InvalidRenderModeError("a vector environment does not render")
         self.num_envs = num_envs = int(num_envs)
         self.rules = get_rules(rules)
         self.render_mode = None

@@ -9,7 +9,6 @@ import gymnasium
 import torch
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
-from stable_baselines3.common.vec_env import VecMonitor
 
 import crib_env  # noqa: F401  (registers the environment)
 from crib_env.sb3 import as_vec_env
@@ -21,10 +20,10 @@ deals = {"episode": "deal", "reward": "margin"}  # points gained on the other si
 training = gymnasium.make_vec(ID, num_envs=1024, opponent="random", **deals)
 measuring = gymnasium.make_vec(ID, num_envs=256, opponent="easy", **deals)
 against_easy = MaskableEvalCallback(
-    VecMonitor(as_vec_env(measuring)), eval_freq=32, n_eval_episodes=2000, warn=False
+    as_vec_env(measuring, monitor=True), eval_freq=32, n_eval_episodes=2000
 )
 model = MaskablePPO(
-    "MlpPolicy", VecMonitor(as_vec_env(training)), n_steps=16, batch_size=4096, n_epochs=4,
+    "MlpPolicy", as_vec_env(training, monitor=True), n_steps=16, batch_size=4096, n_epochs=4,
     learning_rate=2e-3, gamma=1.0, gae_lambda=0.8, policy_kwargs={"net_arch": [128, 128]}, seed=0,
 )  # fmt: skip
 model.learn(int(sys.argv[1]) if len(sys.argv) > 1 else 200_000, callback=against_easy)

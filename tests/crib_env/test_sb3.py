@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,11 @@ import torch
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
+from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
-from stable_baselines3.common.vec_env import VecMonitor
+from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor
 
 from crib_env.errors import InvalidRulesError
 from crib_env.sb3 import as_vec_env
@@ -86,10 +90,14 @@ def test_env_method_answers_with_the_whole_array() -> None:
         envs.env_method("render")
 
 
-def test_monitor_adds_up_what_was_paid() -> None:
-    envs = VecMonitor(as_vec_env(make(6, reward="margin")))
+@pytest.mark.parametrize("own", [False, True])
+def test_monitor_adds_up_what_was_paid(own: bool) -> None:
+    envs: Any = as_vec_env(make(6, reward="margin"), monitor=own)
+    envs = envs if own else VecMonitor(envs)
     envs.seed(2)
     envs.reset()
+    envs.step(random_cards(get_action_masks(envs), np.random.default_rng(9)))
+    envs.reset()  # what was paid before does not count
     choices = np.random.default_rng(2)
     paid, steps, ended = np.zeros(6), np.zeros(6, int), 0
     for _ in range(60):
@@ -103,10 +111,88 @@ def test_monitor_adds_up_what_was_paid() -> None:
             if dones[row]:
                 told = described[row]["episode"]
                 assert (told["r"], told["l"]) == (paid[row], steps[row])
+                assert 0 < told["t"] < 60
                 assert not described[row]["TimeLimit.truncated"]
                 paid[row] = steps[row] = 0
                 ended += 1
     assert ended > 20
+
+
+def test_own_monitor_tells_what_that_of_stable_baselines_tells() -> None:
+    envs = as_vec_env(make(6, reward="win_probability"), monitor=True)
+    watched = VecMonitor(as_vec_env(make(6, reward="win_probability")))
+    for each in (envs, watched):
+        each.seed(5)
+        each.reset()
+    choices = np.random.default_rng(5)
+    ended = 0
+    for _ in range(60):
+        cards = random_cards(get_action_masks(envs), choices)
+        described, others = envs.step(cards)[3], watched.step(cards)[3]
+        for info, other in zip(described, others, strict=True):
+            assert info.keys() == other.keys()
+            if "episode" in info:
+                assert info["episode"].keys() == other["episode"].keys()
+                assert info["episode"]["r"] == pytest.approx(other["episode"]["r"], abs=2e-6)
+                assert info["episode"]["l"] == other["episode"]["l"]
+                ended += 1
+    assert ended > 20
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_who_asks_learns_whether_it_is_monitored(own: bool) -> None:
+    envs = as_vec_env(make(2), monitor=own)
+    assert envs.env_is_wrapped(Monitor) == [own, own]
+    assert envs.env_is_wrapped(VecMonitor) == [False, False]
+    assert envs.env_is_wrapped(gymnasium.wrappers.TimeLimit) == [False, False]
+    model = MaskablePPO("MlpPolicy", envs, n_steps=4, batch_size=8)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        evaluate_policy(model, envs, n_eval_episodes=4)
+    assert any("not wrapped with a ``Monitor``" in str(each.message) for each in told) != own
+
+
+def test_what_is_written_into_an_info_stays_in_its_row_and_step() -> None:
+    envs = as_vec_env(make(4))
+    envs.seed(3)
+    envs.reset()
+    choices = np.random.default_rng(3)
+    for number in range(12):
+        *_, ended, described = envs.step(random_cards(get_action_masks(envs), choices))
+        assert all(bool(info) == over for info, over in zip(described, ended, strict=True))
+        described[number % 4]["mine"] = number
+        assert sum("mine" in info for info in described) == 1
+
+
+def test_infos_are_those_of_single_environments() -> None:
+    """Name by name, with the same types, as ``make_vec_env`` gives them."""
+    alike = {"opponent": "random", "episode": "deal"}
+    with pytest.warns(UserWarning, match="rgb_array"):  # it asks for pictures first
+        single = make_vec_env("crib_env/Cribbage-v0", 3, env_kwargs=alike)
+    assert isinstance(single, DummyVecEnv)
+    envs = as_vec_env(make(3), monitor=True)
+    for each in (envs, single):
+        each.seed(8)
+    assert np.array_equal(envs.reset(), single.reset())  # type: ignore[arg-type]
+    choices = np.random.default_rng(8)
+    ended = 0
+    for _ in range(40):
+        masks = get_action_masks(envs)
+        assert np.array_equal(masks, get_action_masks(single))
+        cards = random_cards(masks, choices)
+        observations, rewards, dones, described = envs.step(cards)
+        expected, wanted, over, others = single.step(cards)
+        assert np.array_equal(observations, expected)  # type: ignore[arg-type]
+        assert np.array_equal(rewards, wanted)
+        assert np.array_equal(dones, over)
+        for row in np.flatnonzero(dones):
+            assert described[row].keys() == others[row].keys()
+            for name, value in others[row].items():
+                assert type(described[row][name]) is type(value)
+                if name != "episode":
+                    assert np.array_equal(described[row][name], value)
+            ended += 1
+    assert ended > 10
 
 
 @pytest.mark.parametrize(("mode", "name"), [("NextStep", "NEXT_STEP"), ("Disabled", "DISABLED")])
