@@ -102,11 +102,13 @@ def layout(rules: Rules) -> tuple[Piece, ...]:
 
 @lru_cache
 def _offsets(rules: Rules) -> NDArray[np.int64]:
-    return np.array([piece.offset for piece in layout(rules)], np.int64)
+    starts = np.array([piece.offset for piece in layout(rules)], np.int64)
+    starts.setflags(write=False)
+    return starts
 
 
 def offsets(rules: Rules) -> NDArray[np.int64]:
-    """Where each piece begins, int64, as `observe` and `recall` take it."""
+    """Where each piece begins, int64, as `observe` and `recall` take it; not to be written."""
     return _offsets(rules)
 
 
@@ -250,7 +252,7 @@ def _write_play_points(s: np.ndarray, seat: int, at: np.ndarray, out: np.ndarray
         out[at[_POINTS] + card] = POINT * (fifteen + thirty_one + pairs + run)
 
 
-@lean_njit
+@small_njit
 def observe(s: np.ndarray, r: np.ndarray, seat: int, at: np.ndarray, out: np.ndarray) -> None:
     """Write what a seat sees.
 

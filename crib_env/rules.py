@@ -165,11 +165,12 @@ class Rules:
         row[LOW_CUT] = self.first_dealer == "low_cut"
         row[MANUAL_COUNT] = self.counting == "manual"
         row[MUGGINS] = self.muggins
+        row.setflags(write=False)
         return row
 
     def to_array(self) -> NDArray[np.int64]:
-        """The settings as the engine reads them: int64 ``[N_SETTINGS]``, a fresh copy."""
-        return self._row.copy()
+        """The settings as the engine reads them: int64 ``[N_SETTINGS]``, not to be written."""
+        return self._row
 
     def to_json(self) -> str | dict[str, Any]:
         """The preset's name where one fits, else every field by name."""

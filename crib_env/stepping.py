@@ -14,8 +14,9 @@ from crib_env import rules as R
 from crib_env import state as S
 from crib_env._jit import lean_njit, small_njit
 from crib_env.cards import N_CARDS
-from crib_env.observation import observe, write_mask
+from crib_env.observation import observe, offsets, write_mask
 from crib_env.rewards import CUSTOM, worth
+from crib_env.usual import USUAL, is_usual
 
 ACTOR = 0
 """Seat that laid the last card by its own choice."""
@@ -32,6 +33,8 @@ NOTES = DEAL_BEFORE + S.MAX_SEATS
 _DEAL_OVER = int(S.Phase.DEAL_OVER)
 _OVER = int(S.Phase.OVER)
 _SIDES = int(S.MAX_SEATS)
+_USUAL_AT = offsets(R.SIX_CARD)
+"""Where the pieces of an observation begin under the usual rules, as constants too."""
 
 
 @small_njit
@@ -67,6 +70,32 @@ def begin(
         engine.settle(s, r, one_deal, skip_forced, ev)
 
 
+@small_njit
+def _lay(
+    states: np.ndarray,
+    notes: np.ndarray,
+    r: np.ndarray,
+    ev: engine.Events,
+    rows: np.ndarray,
+    cards: np.ndarray,
+    one_deal: bool,
+    skip_forced: bool,
+    illegal: np.ndarray,
+) -> None:
+    """The body of `lay`."""
+    for k in range(rows.shape[0]):
+        s = states[rows[k]]
+        seat = s[S.TO_ACT]
+        card = cards[rows[k]]
+        notes[rows[k], ACTOR] = seat
+        wrong = card < 0 or card >= N_CARDS or not (engine.legal(s) >> card) & 1
+        illegal[rows[k]] = wrong
+        if wrong:
+            engine.forfeit(s, r, seat)
+        else:
+            engine.apply_on(s, r, card, one_deal, skip_forced, ev)
+
+
 @lean_njit
 def lay(
     states: np.ndarray,
@@ -85,17 +114,10 @@ def lay(
         cards: int64 ``[size]``, by row.
         illegal: bool ``[size]``, set to whether the card may not be laid.
     """
-    for k in range(rows.shape[0]):
-        s = states[rows[k]]
-        seat = s[S.TO_ACT]
-        card = cards[rows[k]]
-        notes[rows[k], ACTOR] = seat
-        wrong = card < 0 or card >= N_CARDS or not (engine.legal(s) >> card) & 1
-        illegal[rows[k]] = wrong
-        if wrong:
-            engine.forfeit(s, r, seat)
-        else:
-            engine.apply_on(s, r, card, one_deal, skip_forced, ev)
+    if is_usual(r):
+        _lay(states, notes, USUAL, ev, rows, cards, one_deal, skip_forced, illegal)
+    else:
+        _lay(states, notes, r, ev, rows, cards, one_deal, skip_forced, illegal)
 
 
 @small_njit
@@ -180,6 +202,37 @@ def _pay(
         )
 
 
+@small_njit
+def _tell(
+    states: np.ndarray,
+    notes: np.ndarray,
+    r: np.ndarray,
+    rows: np.ndarray,
+    seats: np.ndarray,
+    at: np.ndarray,
+    reward: int,
+    chances: np.ndarray,
+    rewards: np.ndarray,
+    ended: np.ndarray,
+    observations: np.ndarray,
+    masks: np.ndarray,
+    observers: np.ndarray,
+) -> None:
+    """The body of `tell`."""
+    for k in range(rows.shape[0]):
+        row = rows[k]
+        s = states[row]
+        note = notes[row]
+        ended[row] = s[S.PHASE] >= _DEAL_OVER
+        if reward != CUSTOM:
+            _pay(s, note, r, seats, reward, chances, rewards[row])
+        for side in range(_SIDES):
+            note[BEFORE + side] = s[S.SCORE + side]
+        if s[S.DEAL_NUMBER] != note[DEAL_NUMBER]:
+            _note_deal(s, note)
+        observers[row] = _show(s, note, r, seats, at, observations[row], masks[row])
+
+
 @lean_njit
 def tell(
     states: np.ndarray,
@@ -207,18 +260,38 @@ def tell(
         ended: bool ``[size]``.
         observations, masks, observers: as for `look`.
     """
-    for k in range(rows.shape[0]):
-        row = rows[k]
-        s = states[row]
-        note = notes[row]
-        ended[row] = s[S.PHASE] >= _DEAL_OVER
-        if reward != CUSTOM:
-            _pay(s, note, r, seats, reward, chances, rewards[row])
-        for side in range(_SIDES):
-            note[BEFORE + side] = s[S.SCORE + side]
-        if s[S.DEAL_NUMBER] != note[DEAL_NUMBER]:
-            _note_deal(s, note)
-        observers[row] = _show(s, note, r, seats, at, observations[row], masks[row])
+    if is_usual(r):
+        _tell(
+            states,
+            notes,
+            USUAL,
+            rows,
+            seats,
+            _USUAL_AT,
+            reward,
+            chances,
+            rewards,
+            ended,
+            observations,
+            masks,
+            observers,
+        )
+    else:
+        _tell(
+            states,
+            notes,
+            r,
+            rows,
+            seats,
+            at,
+            reward,
+            chances,
+            rewards,
+            ended,
+            observations,
+            masks,
+            observers,
+        )
 
 
 @lean_njit

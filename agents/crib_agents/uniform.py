@@ -18,6 +18,7 @@ from crib_env.episodes import PlayOn
 from crib_env.observation import offsets, recall, seen_by
 from crib_env.randomness import mix
 from crib_env.rules import SIX_CARD, Rules
+from crib_env.usual import USUAL, is_usual
 
 CHUNK = 256
 """Rows whose cards are chosen together."""
@@ -133,6 +134,40 @@ def _seen_hash(s: np.ndarray, r: np.ndarray, known: np.ndarray, key: int) -> int
     return _quick_hash(known, 0, key)
 
 
+@small_njit
+def _play_on(
+    states: np.ndarray,
+    r: np.ndarray,
+    ev: engine.Events,
+    known: np.ndarray,
+    asked: np.ndarray,
+    words: np.ndarray,
+    rows: np.ndarray,
+    seat: int,
+    one_deal: bool,
+    skip_forced: bool,
+    seed: int,
+) -> None:
+    """The body of `_random_play_on`."""
+    key = mix(seed)
+    for first in range(0, rows.shape[0], CHUNK):
+        number = 0
+        for k in range(first, min(first + CHUNK, rows.shape[0])):
+            asked[number] = rows[k]
+            number += engine.asks_another(states[rows[k]], seat)
+        while number > 0:
+            for k in range(number):
+                words[k] = _seen_hash(states[asked[k]], r, known, key)
+            still = 0
+            for k in range(number):
+                s = states[asked[k]]
+                card = pick(engine.legal(s), words[k])
+                engine.apply_on(s, r, card, one_deal, skip_forced, ev)
+                asked[still] = asked[k]
+                still += engine.asks_another(s, seat)
+            number = still
+
+
 @lean_njit
 def _random_play_on(
     states: np.ndarray,
@@ -155,23 +190,10 @@ def _random_play_on(
         known: int64 ``[STATE_SIZE]``, room for what a seat knows.
         asked, words: int64 ``[CHUNK]``, room for rows and their chance.
     """
-    key = mix(seed)
-    for first in range(0, rows.shape[0], CHUNK):
-        number = 0
-        for k in range(first, min(first + CHUNK, rows.shape[0])):
-            asked[number] = rows[k]
-            number += engine.asks_another(states[rows[k]], seat)
-        while number > 0:
-            for k in range(number):
-                words[k] = _seen_hash(states[asked[k]], r, known, key)
-            still = 0
-            for k in range(number):
-                s = states[asked[k]]
-                card = pick(engine.legal(s), words[k])
-                engine.apply_on(s, r, card, one_deal, skip_forced, ev)
-                asked[still] = asked[k]
-                still += engine.asks_another(s, seat)
-            number = still
+    if is_usual(r):
+        _play_on(states, USUAL, ev, known, asked, words, rows, seat, one_deal, skip_forced, seed)
+    else:
+        _play_on(states, r, ev, known, asked, words, rows, seat, one_deal, skip_forced, seed)
 
 
 class RandomBot(BatchBot):

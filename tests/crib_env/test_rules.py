@@ -160,9 +160,10 @@ def test_every_field_reaches_the_engine() -> None:
     assert len(changed) == R.N_SETTINGS
 
 
-def test_the_engines_row_is_a_copy() -> None:
+def test_the_engines_row_cannot_be_written() -> None:
     rules = Rules()
-    rules.to_array()[:] = 0
+    with pytest.raises(ValueError, match="read-only"):
+        rules.to_array()[:] = 0
     assert rules.to_array()[R.TARGET] == 121
 
 

@@ -130,8 +130,9 @@ def pegging(
     """
     row = view.for_decision()
     rules = view.rules
-    settings = rules.to_array()
+    settings = rules.to_array().copy()
     settings[R.TARGET] = _NEVER
+    settings.setflags(write=False)  # as all rules are, so that the engine is compiled once
     barred = np.array([barred_cards(row, seat) for seat in range(rules.players)])
     if row[S.PHASE] == S.Phase.DISCARD:
         row[S.PHASE] = S.Phase.PLAY
