@@ -14,6 +14,9 @@ import crib_env  # noqa: F401  (registers the environment)
 from crib_env.sb3 import as_vec_env
 
 ID = "crib_env/Cribbage-v0"
+decisions = sys.argv[1] if len(sys.argv) > 1 else "200000"
+if not decisions.isdecimal():
+    sys.exit(f"DECISIONS is a whole number, not {decisions!r}")
 torch.set_num_threads(1)  # for networks this small a second thread costs more than it brings
 
 deals = {"episode": "deal", "reward": "margin"}  # points gained on the other side in a deal
@@ -26,7 +29,7 @@ model = MaskablePPO(
     "MlpPolicy", as_vec_env(training, monitor=True), n_steps=16, batch_size=4096, n_epochs=4,
     learning_rate=2e-3, gamma=1.0, gae_lambda=0.8, policy_kwargs={"net_arch": [128, 128]}, seed=0,
 )  # fmt: skip
-model.learn(int(sys.argv[1]) if len(sys.argv) > 1 else 200_000, callback=against_easy)
+model.learn(int(decisions), callback=against_easy)
 
 game = gymnasium.make(ID, opponent="easy", render_mode="ansi")
 observation, info = game.reset(seed=0)

@@ -92,8 +92,9 @@ class Settings:
         known = {field.name for field in fields(cls)}
         names = set(data) if isinstance(data, dict) else set()
         if names != known:
-            odd = ", ".join(sorted(str(name) for name in names ^ known))
-            raise TrainingError(f"these are not the settings of this version: {odd}")
+            odd = [f"no {name}" for name in sorted(known - names)]
+            odd += [f"unknown {name}" for name in sorted(str(name) for name in names - known)]
+            raise TrainingError(f"these are not the settings of this version: {', '.join(odd)}")
         try:
             return msgspec.convert(data, cls)
         except msgspec.ValidationError as error:
