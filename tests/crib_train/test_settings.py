@@ -72,9 +72,9 @@ def test_bad_settings_are_refused_in_words(
 
 def test_settings_of_another_version_are_refused() -> None:
     data = PPOSettings().to_json()
-    with pytest.raises(TrainingError, match="of this version: unknown momentum$"):
+    with pytest.raises(TrainingError, match=r"of this version: unknown momentum$"):
         PPOSettings.from_json({**data, "momentum": 0.9})
-    with pytest.raises(TrainingError, match="of this version: no envs$"):
+    with pytest.raises(TrainingError, match=r"of this version: no envs$"):
         PPOSettings.from_json({name: value for name, value in data.items() if name != "envs"})
     with pytest.raises(TrainingError, match=r"bad settings: .*envs"):
         PPOSettings.from_json({**data, "envs": "many"})
