@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -117,8 +119,20 @@ class GameBatch:
         self.states: NDArray[np.int64] = np.zeros((size, S.STATE_SIZE), np.int64)
         self.all_rows: Rows = np.arange(size, dtype=np.int64)
         self.observation_size = observation_size(rules)
-        self.rules_row = rules.to_array()
-        self.offsets = offsets(rules)
+        self._take_rules()
+
+    def _take_rules(self) -> None:
+        self.rules_row = self.rules.to_array()
+        self.offsets = offsets(self.rules)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Copied or unpickled: arrays that are not to be written are not those of the copy.
+
+        Compiled code takes an array that can be written for one of another type, and
+        would be compiled once more for it.
+        """
+        self.__dict__.update(state)
+        self._take_rules()
 
     def start(self, rows: Rows, seeds: NDArray[np.int64], dealers: NDArray[np.int64]) -> None:
         """Begin new games.

@@ -62,7 +62,8 @@ DEFAULT_OPPONENT = _Default("medium")
 
 def named_opponents(opponent: str | Opponent, seat: Seat) -> list[str | Opponent]:
     """Who plays the other seats: one player, or where all decide and none is named nobody."""
-    return [] if seat == "all" and opponent is DEFAULT_OPPONENT else [opponent]
+    all_seats = isinstance(seat, str) and seat == "all"
+    return [] if all_seats and opponent is DEFAULT_OPPONENT else [opponent]
 
 
 def card_index(action: Any) -> int:

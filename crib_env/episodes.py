@@ -143,7 +143,8 @@ class Episodes:
         if episode not in ("game", "deal"):
             raise InvalidRulesError(f"an episode is a game or a deal, not {episode!r}")
         self.all_seats = isinstance(seat, str) and seat == "all"
-        if not self.all_seats and (isinstance(seat, bool) or seat not in range(rules.players)):
+        whole = isinstance(seat, int | np.integer) and not isinstance(seat, bool)
+        if not self.all_seats and not (whole and 0 <= int(seat) < rules.players):
             raise InvalidRulesError(f"seats go from 0 to {rules.players - 1}, or all, not {seat!r}")
         if not isinstance(skip_forced, bool):
             raise InvalidRulesError(f"skip_forced is true or false, not {skip_forced!r}")

@@ -112,7 +112,6 @@ class Game:
         scores: Sequence[int] | None = None,
     ) -> None:
         self.rules = get_rules(rules)
-        self._settings = self.rules.to_array()
         if seed is None:
             seed = int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(1))
         self.seed = whole_number(seed, "seed")
@@ -130,7 +129,7 @@ class Game:
         dealer = -1 if self._dealer is None else self._dealer
         self._buffer[0, 0] = 0
         engine.start(
-            self._row, self._settings, game_seed(self.seed), dealer, self._deck, self._buffer
+            self._row, self.rules.to_array(), game_seed(self.seed), dealer, self._deck, self._buffer
         )
         if self._scores is not None:
             self._row[S.SCORE : S.SCORE + self.rules.sides] = self._scores
@@ -278,15 +277,15 @@ class Game:
         self._buffer[0, 0] = 0
         before = int(row[S.DEAL_NUMBER])
         if action >= 0:
-            engine.apply(row, self._settings, action, self._buffer)
+            engine.apply(row, self.rules.to_array(), action, self._buffer)
         else:
-            engine.claim(row, self._settings, -1 - action, self._buffer)
+            engine.claim(row, self.rules.to_array(), -1 - action, self._buffer)
         self._actions.append(action)
         happened = self._buffer[1 : int(self._buffer[0, 0]) + 1].copy()
         self._raw.append((before, happened))
         if row[S.PHASE] == _DEAL_OVER:
             self._buffer[0, 0] = 0
-            engine.settle(row, self._settings, False, False, self._buffer)
+            engine.settle(row, self.rules.to_array(), False, False, self._buffer)
             self._keep_events()
 
     def _refusal(self, card: Card) -> str:

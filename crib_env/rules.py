@@ -168,6 +168,10 @@ class Rules:
         row.setflags(write=False)
         return row
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone: an array would forget, copied, that it is not to be written."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
     def to_array(self) -> NDArray[np.int64]:
         """The settings as the engine reads them: int64 ``[N_SETTINGS]``, not to be written."""
         return self._row

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -22,13 +23,14 @@ class BridgedVecEnv(VecEnv):
     """A `CribbageVectorEnv` as Stable-Baselines3 wants it; made by `as_vec_env`.
 
     ``env_method("action_masks")`` answers with the whole array, bool ``[n, 52]``, row by row
-    for whoever goes through it.
+    for whoever goes through it. The info of a row whose episode ends tells what that of a single
+    environment tells; those of the others are empty.
 
     Args:
         vector_env: the games.
         monitor: tell in ``info["episode"]`` of each episode that ends what
             Stable-Baselines3's ``Monitor`` tells: the sum of rewards ``r``, the length ``l``
-            in decisions of the player, and ``t``, the seconds since the first reset.
+            in decisions of the player, and ``t``, the seconds since the bridge was made.
     """
 
     def __init__(self, vector_env: CribbageVectorEnv, monitor: bool = False) -> None:
@@ -39,7 +41,6 @@ class BridgedVecEnv(VecEnv):
         self._began = time.time()
         self._masks: NDArray[np.int8] = np.ones((vector_env.num_envs, 52), np.int8)
         self._cards: NDArray[np.int64] = np.zeros(vector_env.num_envs, np.int64)
-        self._nothing: list[dict[str, Any]] = [{} for _ in range(vector_env.num_envs)]
         super().__init__(
             vector_env.num_envs,
             vector_env.single_observation_space,
@@ -51,7 +52,7 @@ class BridgedVecEnv(VecEnv):
         first = self._seeds[0]
         seeds = None if first is None else list(self._seeds)
         options = self._options[0]
-        if any(each is not options and each != options for each in self._options):
+        if not all(each is options or _alike(each, options) for each in self._options):
             raise InvalidRulesError("the options of a reset are the same for all rows")
         observations, infos = self.vector_env.reset(seed=seeds, options=options)
         self._reset_seeds()
@@ -69,7 +70,7 @@ class BridgedVecEnv(VecEnv):
         """Lay them. The last observation of an episode is in its info."""
         observations, rewards, ended, _, infos = self.vector_env.step(self._cards)
         self._masks = infos["action_mask"]
-        described = self._blank_infos()
+        described: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         over = np.flatnonzero(ended)
         last = _last_infos(infos, over)
         if self.monitor:
@@ -91,15 +92,6 @@ class BridgedVecEnv(VecEnv):
         self._returns[over] = 0
         self._lengths[over] = 0
 
-    def _blank_infos(self) -> list[dict[str, Any]]:
-        """Infos that tell nothing, a dict for each row; new ones only when somebody wrote in them.
-
-        To make and drop a thousand of them at each step takes as long as the step itself.
-        """
-        if any(self._nothing):
-            self._nothing = [{} for _ in range(self.num_envs)]
-        return self._nothing.copy()
-
     def close(self) -> None:
         """Close the environments."""
         self.vector_env.close()
@@ -108,12 +100,18 @@ class BridgedVecEnv(VecEnv):
         """The legal actions of all rows, bool ``[n, 52]``."""
         return self._masks.astype(np.bool_)
 
+    def _mask_of(self, row: int) -> NDArray[np.bool_]:
+        """The legal actions of one row, bool ``[52]``."""
+        return self.action_masks()[row]
+
     def env_method(
         self, method_name: str, *args: Any, indices: VecEnvIndices = None, **kwargs: Any
     ) -> list[Any]:
         """Call a method for each of some rows; only ``action_masks`` is there to call."""
         if method_name != "action_masks":
             raise AttributeError(f"a row of the batch has no method {method_name!r}")
+        if args or kwargs:
+            raise TypeError("action_masks takes no arguments")
         masks = self.action_masks()
         rows = masks if indices is None else masks[self._rows(indices)]
         return rows.view(_Rows)  # type: ignore[return-value]
@@ -125,7 +123,7 @@ class BridgedVecEnv(VecEnv):
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
         """The attribute for each of some rows."""
         if attr_name == "action_masks":
-            return [self.action_masks for _ in self._rows(indices)]
+            return [partial(self._mask_of, row) for row in self._rows(indices)]
         return [getattr(self.vector_env, attr_name) for _ in self._rows(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
@@ -166,21 +164,41 @@ def _last_infos(infos: dict[str, Any], over: NDArray[np.int64]) -> list[dict[str
     return last
 
 
-class _Rows(np.ndarray[Any, np.dtype[np.bool_]]):
-    """Rows that are an array already: to stack them, as sb3-contrib does, is to hand it out.
+def _alike(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether options are equal, arrays among them too."""
+    return one.keys() == other.keys() and all(
+        np.array_equal(value, other[name]) for name, value in one.items()
+    )
 
-    To go through a thousand of them takes NumPy as long as a step of the games takes.
+
+class _Rows(np.ndarray[Any, np.dtype[np.bool_]]):
+    """Rows that are an array already: to stack them, as sb3-contrib does, is to copy it.
+
+    To go through a thousand of them takes NumPy as long as a step of the games takes. What is
+    picked, computed or pickled of them is a plain array.
     """
 
     def __iter__(self) -> Iterator[Any]:
         """The rows. One of this kind is enough for NumPy, and plain ones are made sooner."""
         plain = self.view(np.ndarray)
-        return iter(plain) if self.ndim < 2 else chain((self[0],), plain[1:])
+        if self.ndim < 2 or not len(plain):
+            return iter(plain)
+        return chain((plain[0].view(_Rows),), plain[1:])
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.view(np.ndarray)[key]
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        plain = np.asarray(array)
+        return plain[()] if return_scalar else plain
+
+    def __reduce__(self) -> Any:
+        return self.view(np.ndarray).__reduce__()
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """As of every array, but for ``np.stack(rows)``."""
-        if func is np.stack and isinstance(args[0], _Rows) and len(args) == 1 and not kwargs:
-            return args[0].view(np.ndarray)
+        if func is np.stack and len(args) == 1 and isinstance(args[0], _Rows) and not kwargs:
+            return np.array(args[0])
         return super().__array_function__(func, types, args, kwargs)
 
 
@@ -194,8 +212,10 @@ def as_vec_env(vector_env: CribbageVectorEnv, monitor: bool = False) -> BridgedV
 
     Raises:
         InvalidRulesError: when it does not reset in the same step, as these need, or
-            is wrapped, or has all seats to decide for.
+            is wrapped, or has all seats to decide for; and for a monitor that is not a bool.
     """
+    if not isinstance(monitor, bool):
+        raise InvalidRulesError(f"monitor is true or false, not {monitor!r}")
     unwrapped = getattr(vector_env, "unwrapped", vector_env)
     if not isinstance(unwrapped, CribbageVectorEnv):
         raise InvalidRulesError(f"as_vec_env takes a CribbageVectorEnv, not {vector_env!r}")

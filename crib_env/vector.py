@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Literal, TypeAlias, cast
 
 import gymnasium
@@ -60,6 +61,15 @@ def _mode(mode: str | AutoresetMode) -> AutoresetMode:
         raise InvalidRulesError(
             f"autoreset_mode is an AutoresetMode or one of {names}, not {mode!r}"
         ) from None
+
+
+def _seed_list(seed: Any) -> list[int | None]:
+    """One seed for each environment, or None where it keeps its own."""
+    in_order = isinstance(seed, Sequence | np.ndarray) and not isinstance(seed, str | bytes)
+    with suppress(TypeError):
+        if in_order and not any(isinstance(each, bool | np.bool_) for each in seed):
+            return [None if each is None else operator.index(each) for each in seed]
+    raise InvalidRulesError(f"a seed is a whole number, or one for each environment, not {seed!r}")
 
 
 class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[Any]]):
@@ -191,7 +201,7 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
         return np.flatnonzero(mask)
 
     def _seed_rows(self, seed: int | list[int | None] | None) -> None:
-        if isinstance(seed, int | np.integer):
+        if isinstance(seed, int | np.integer) and not isinstance(seed, bool):
             seeds: list[int | None] = [int(seed) + row for row in range(self.num_envs)]
         elif seed is None:
             if self._seeded:
@@ -199,12 +209,7 @@ class CribbageVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArra
             fresh = np.random.SeedSequence().generate_state(self.num_envs, np.uint64)
             seeds = [int(word) for word in fresh]
         else:
-            try:
-                seeds = [None if each is None else operator.index(each) for each in seed]
-            except TypeError:
-                raise InvalidRulesError(
-                    f"a seed is a whole number, or one for each environment, not {seed!r}"
-                ) from None
+            seeds = _seed_list(seed)
             if len(seeds) != self.num_envs:
                 raise InvalidRulesError(
                     f"{self.num_envs} environments take as many seeds, not {len(seeds)}"

@@ -337,8 +337,6 @@ class HeuristicBot(BatchBot):
         self.rules = rules
         self.seed = check_seed(seed)
         self.crib_means = crib_means
-        self._rules_row = rules.to_array()
-        self._offsets = offsets(rules)
         self._known = np.zeros(S.STATE_SIZE, np.int64)
         self._use(settings)
 
@@ -355,7 +353,14 @@ class HeuristicBot(BatchBot):
         rows = np.ascontiguousarray(observations, np.float32)
         legal = np.ascontiguousarray(masks, np.int8)
         _heuristic_actions(
-            rows, legal, self._rules_row, self._offsets, self._p, self._weighted, self.seed, out
+            rows,
+            legal,
+            self.rules.to_array(),
+            offsets(self.rules),
+            self._p,
+            self._weighted,
+            self.seed,
+            out,
         )
         return out
 

@@ -243,8 +243,6 @@ class SearchBot(BatchBot):
         self.strays = _check_strays(strays)
         self.exact = win_probability.supports(rules)
         self._medium = make_medium(rules)
-        self._r = rules.to_array()
-        self._at = offsets(rules)
         self._p = MEDIUM.to_array()
 
     def _tables(self) -> tuple[NDArray[np.float64], DealPoints, NDArray[np.uint8]]:
@@ -261,8 +259,8 @@ class SearchBot(BatchBot):
         _search_actions(
             np.ascontiguousarray(observations, np.float32),
             np.ascontiguousarray(masks, np.int8),
-            self._r,
-            self._at,
+            self.rules.to_array(),
+            offsets(self.rules),
             ends,
             points.pegged,
             points.hand,
@@ -282,7 +280,7 @@ class SearchBot(BatchBot):
         if not self.exact:
             return None
         s = np.zeros(S.STATE_SIZE, np.int64)
-        recall(encode(view)[0], self._r, self._at, s)
+        recall(encode(view)[0], self.rules.to_array(), offsets(self.rules), s)
         if view.phase == "discard":
             options = self._explain_throws(view, s)
         elif known_in_full(s):
@@ -294,14 +292,16 @@ class SearchBot(BatchBot):
     def _explain_throws(self, view: SeatView, s: NDArray[np.int64]) -> list[Option]:
         ends, points, _ = self._tables()
         chances = np.empty((N_CARDS, N_CARDS))
-        throw_chances(s, self._r, ends, points.pegged, points.hand, points.crib, chances)
+        throw_chances(
+            s, self.rules.to_array(), ends, points.pegged, points.hand, points.crib, chances
+        )
         ours = view.dealer == view.seat
         six = to_mask((*view.hand, *view.discards))
         options = []
         for thrown in combinations(view.hand, view.rules.thrown - len(view.discards)):
             first, second = sorted((*view.discards, *thrown))
             crib = points.crib[int(ours), first.rank, second.rank] @ np.arange(MOST_SHOWN + 1)
-            hand = mean_show(six ^ to_mask((first, second)), six, self._r)
+            hand = mean_show(six ^ to_mask((first, second)), six, self.rules.to_array())
             value = float(chances[first, second])
             options.append(Option(thrown, value, float(hand), float(crib if ours else -crib)))
         return options
@@ -311,7 +311,7 @@ class SearchBot(BatchBot):
         chances = np.empty(13)
         lay_chances(
             s,
-            self._r,
+            self.rules.to_array(),
             ends,
             throws,
             self._p,

@@ -209,8 +209,6 @@ class RandomBot(BatchBot):
     def __init__(self, rules: Rules = SIX_CARD, seed: int = 0) -> None:
         self.rules = rules
         self.seed = check_seed(seed)
-        self._settings = rules.to_array()
-        self._offsets = offsets(rules)
         self._known = np.zeros(S.STATE_SIZE, np.int64)
         self._asked = np.zeros(CHUNK, np.int64)
         self._words = np.zeros(CHUNK, np.int64)
@@ -222,7 +220,7 @@ class RandomBot(BatchBot):
         out = np.zeros(len(observations), np.int64)
         rows = np.ascontiguousarray(observations, np.float32)
         legal = np.ascontiguousarray(masks, np.int8)
-        _random_actions(rows, legal, self._settings, self._offsets, self.seed, out)
+        _random_actions(rows, legal, self.rules.to_array(), offsets(self.rules), self.seed, out)
         return out
 
     def in_engine(self, rules: Rules) -> PlayOn | None:

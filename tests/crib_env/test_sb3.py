@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from pathlib import Path
 from typing import Any
@@ -157,11 +158,56 @@ def test_what_is_written_into_an_info_stays_in_its_row_and_step() -> None:
     envs.seed(3)
     envs.reset()
     choices = np.random.default_rng(3)
+    kept: list[dict[str, Any]] = []
     for number in range(12):
         *_, ended, described = envs.step(random_cards(get_action_masks(envs), choices))
         assert all(bool(info) == over for info, over in zip(described, ended, strict=True))
         described[number % 4]["mine"] = number
-        assert sum("mine" in info for info in described) == 1
+        kept += described
+    assert [info["mine"] for info in kept if "mine" in info] == list(range(12))
+    for info in kept:
+        info["late"] = True
+    *_, ended, described = envs.step(random_cards(get_action_masks(envs), choices))
+    assert not any("late" in info for info in described)
+
+
+def test_masks_are_as_a_plain_array() -> None:
+    envs = as_vec_env(make(3))
+    envs.reset()
+    masks: Any = envs.env_method("action_masks")
+    plain = np.array(masks)
+    assert [list(row) for row in masks] == plain.tolist()
+    assert list(masks[:0]) == list(envs.env_method("action_masks", indices=[])) == []
+    with pytest.raises(ValueError, match="at least one array"):
+        np.stack(masks[:0])
+    assert np.array_equal(np.stack(arrays=masks), plain)
+    first = next(iter(masks))
+    values = (masks.sum(), masks.any(), masks.mean(), np.any(masks), first.sum(), masks[0, 0])
+    for value, other in zip(
+        values, (plain.sum(), plain.any(), plain.mean(), True, plain[0].sum(), plain[0, 0])
+    ):
+        assert np.isscalar(value)
+        assert value == other
+    copies = [masks[0], masks[1:], ~masks, masks & masks, np.concatenate([masks, masks])]
+    copies += [pickle.loads(pickle.dumps(each)) for each in (masks, first)]
+    for copy_of in copies:
+        assert type(copy_of) is np.ndarray
+    stacked = np.stack(masks)
+    stacked[:] = False
+    assert np.array_equal(masks, plain)
+    assert np.array_equal(envs.action_masks(), plain)
+
+
+def test_each_row_can_be_asked_for_its_mask() -> None:
+    envs = as_vec_env(make(3))
+    envs.seed(1)
+    envs.reset()
+    ask = envs.get_attr("action_masks", indices=[2, 0])
+    masks = envs.action_masks()
+    assert np.array_equal(ask[0](), masks[2])
+    assert np.array_equal(ask[1](), masks[0])
+    with pytest.raises(TypeError, match="takes no arguments"):
+        envs.env_method("action_masks", 3)
 
 
 def test_infos_are_those_of_single_environments() -> None:
@@ -203,6 +249,8 @@ def test_wrong_autoreset_is_refused_in_words(mode: str, name: str) -> None:
 
 def test_what_is_no_batch_of_ours_is_refused_in_words() -> None:
     other: Any = gymnasium.make_vec("CartPole-v1", num_envs=2)
+    with pytest.raises(InvalidRulesError, match="monitor is true or false, not 'yes'"):
+        as_vec_env(make(2), monitor="yes")  # type: ignore[arg-type]
     for nothing in (other, None, "medium"):
         with pytest.raises(InvalidRulesError, match="takes a CribbageVectorEnv"):
             as_vec_env(nothing)  # type: ignore[arg-type]
@@ -220,6 +268,9 @@ def test_options_hold_for_the_next_reset() -> None:
     assert np.array_equal(envs.reset(), expected)
     envs.seed(4)
     assert np.array_equal(envs.reset(), make(3).reset(seed=4)[0])
+    envs.seed(4)
+    envs.set_options([{"dealer": 1, "scores": np.array([7, 9])} for _ in range(3)])
+    assert np.array_equal(envs.reset(), expected)
     envs.set_options([{"dealer": 0}, {"dealer": 1}, {"dealer": 0}])
     with pytest.raises(InvalidRulesError, match="the same for all rows"):
         envs.reset()

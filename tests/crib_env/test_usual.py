@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from dataclasses import replace
 from typing import Any, Literal
 
+import gymnasium
 import numpy as np
 import pytest
 
+from crib_env import engine, stepping
+from crib_env._jit import config
+from crib_env.game import Game
 from crib_env.rules import PRESETS, SIX_CARD
 from crib_env.usual import USUAL, is_usual
 from crib_env.vector import CribbageVectorEnv
@@ -59,3 +65,35 @@ def test_constants_change_nothing(opponent: str, episode: Literal["game", "deal"
         seen = [batch.step(cards) for batch in batches]
     assert over > 100
     assert illegal
+
+
+@pytest.mark.skipif(bool(config.DISABLE_JIT), reason="nothing is compiled")
+def test_copies_are_played_by_the_code_that_is_compiled() -> None:
+    """To compiled code an array that can be written is of another type."""
+    env: Any = gymnasium.make("crib_env/Cribbage-v0", opponent="medium")
+    batch = CribbageVectorEnv(3, "random")
+    batch.reset(seed=1)
+    batch.step(batch.action_masks().argmax(1))
+    _, info = env.reset(seed=1)
+    env.step(int(info["action_mask"].argmax()))
+    game = Game(seed=1)
+    game.apply(game.legal_actions()[0])
+    kernels: list[Any] = [stepping.lay, stepping.tell, stepping.begin, engine.apply]
+    compiled = [len(kernel.signatures) for kernel in kernels]
+    for other in (copy.deepcopy(batch), pickle.loads(pickle.dumps(batch))):
+        other.reset(seed=1)
+        batch.reset(seed=1)
+        cards = batch.action_masks().argmax(1)
+        assert np.array_equal(other.step(cards)[0], batch.step(cards)[0])
+    twin = copy.deepcopy(env)
+    _, info = twin.reset(seed=1)
+    twin.step(int(info["action_mask"].argmax()))
+    again = copy.deepcopy(game)
+    again.apply(again.legal_actions()[0])
+    assert [len(kernel.signatures) for kernel in kernels] == compiled
+
+
+def test_copied_rules_cannot_be_written() -> None:
+    for rules in (copy.deepcopy(SIX_CARD), pickle.loads(pickle.dumps(SIX_CARD)), replace(SIX_CARD)):
+        assert rules == SIX_CARD
+        assert not rules.to_array().flags.writeable

@@ -153,7 +153,20 @@ def test_seeds_by_row() -> None:
     assert not np.array_equal(one[1:], two[1:]), "rows without a seed differ every time"
 
 
-@pytest.mark.parametrize("seed", [1.5, "x", [1, 2.5, 3], np.array(7)])
+@pytest.mark.parametrize(
+    "seed",
+    [
+        1.5,
+        "x",
+        b"abc",
+        True,
+        {1, 2, 3},
+        {1: 1, 2: 2, 3: 3},
+        [1, 2.5, 3],
+        np.array(7),
+        np.array([True] * 3),
+    ],
+)
 def test_seeds_that_are_no_whole_numbers_are_refused(seed: Any) -> None:
     with pytest.raises(InvalidRulesError, match="a seed is a whole number, or one for each"):
         CribbageVectorEnv(3).reset(seed=seed)
