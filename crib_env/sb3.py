@@ -207,8 +207,8 @@ def as_vec_env(vector_env: CribbageVectorEnv, monitor: bool = False) -> BridgedV
 
     Args:
         vector_env: the games.
-        monitor: tell returns and lengths of episodes, as ``VecMonitor`` around it would, which
-            takes as long for that as the games do. See `BridgedVecEnv`.
+        monitor: tell returns and lengths of episodes, as ``VecMonitor`` around it would, in a
+            small part of its time. See `BridgedVecEnv`.
 
     Raises:
         InvalidRulesError: when it does not reset in the same step, as these need, or
