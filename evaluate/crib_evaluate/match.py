@@ -245,12 +245,18 @@ def _pool(processes: int) -> Iterator[ProcessPoolExecutor]:
     others = set(multiprocessing.active_children())
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(processes, mp_context=context, initializer=_begin_worker)
+    # A worker may be ended in the middle of a result. The pool's thread then waits for the rest
+    # while anybody can write to the pipe, which this process can, and Python waits for
+    # the thread when it ends. There is no public way to close the pipe.
+    results = getattr(getattr(pool, "_result_queue", None), "_writer", None)
     try:
         yield pool
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
         for worker in set(multiprocessing.active_children()) - others:
             worker.terminate()
+        if results is not None:
+            results.close()
         raise
     pool.shutdown()
 

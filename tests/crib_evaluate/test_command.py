@@ -237,6 +237,35 @@ def test_stopped_in_the_middle(how: signal.Signals, workers: int, tmp_path: Path
     wait_until(lambda: not running_in_session(process.pid))
 
 
+INTERRUPTED = """
+from crib_evaluate.match import _pool
+
+
+def result(number):
+    return bytes(100_000_000)  # which takes longer to hand over than to make
+
+
+if __name__ == "__main__":
+    try:
+        with _pool(2) as pool:
+            first, *_ = [pool.submit(result, number) for number in range(100)]
+            first.result()
+            raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        print("stopped")
+"""
+
+
+def test_workers_may_be_ended_in_the_middle_of_a_result(tmp_path: Path) -> None:
+    """Python waits at its end for the thread that reads it, which must not wait for the rest."""
+    script = tmp_path / "interrupted.py"
+    script.write_text(INTERRUPTED)
+    outcome = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=60
+    )
+    assert (outcome.returncode, outcome.stdout, outcome.stderr) == (0, "stopped\n", "")
+
+
 def wait_until(condition: Any, seconds: float = 30) -> None:
     end = time.monotonic() + seconds
     while not condition():
