@@ -287,7 +287,6 @@ def test_bad_options_are_named(
         ({"episode": "match"}, "a game or a deal"),
         ({"rules": "poker"}, "no rules named 'poker'"),
         ({"seat": 2}, "seats go from 0 to 1"),
-        ({"seat": 0.0}, "seats go from 0 to 1"),
         ({"seat": np.array([0, 1])}, "seats go from 0 to 1"),
         ({"seat": 3, "rules": "three-player"}, "seats go from 0 to 2"),
         ({"illegal_action": "shrug"}, "lose or raise"),

@@ -153,6 +153,11 @@ def test_seeds_by_row() -> None:
     assert not np.array_equal(one[1:], two[1:]), "rows without a seed differ every time"
 
 
+def test_a_seat_is_a_whole_number() -> None:
+    with pytest.raises(InvalidRulesError, match="seats go from 0 to 1"):
+        CribbageVectorEnv(2, seat=0.0)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     "seed",
     [
